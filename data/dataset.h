@@ -1,0 +1,39 @@
+// A data set as the engine sees it: token ids, ready to pack. Host only; immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace shoal::data {
+
+// What was met while a file was tokenised; printed before training, never hidden.
+struct DatasetStats {
+  std::int64_t rows = 0;
+  std::int64_t tokens = 0;      // after truncation, [CLS] and [SEP] included
+  std::int64_t truncated = 0;   // rows that lost tokens to max_seq_length
+  std::int64_t unknown = 0;     // tokens that are [UNK]
+  std::int64_t pieces = 0;      // tokens without the added [CLS] and [SEP]: unknown / pieces is the share
+  std::int64_t longest = 0;     // tokens of the longest row, after truncation
+  std::int64_t empty_texts = 0; // rows whose first text gave no token
+};
+
+// Row r holds tokens[begin[r] .. begin[r+1]), [CLS] and [SEP] included; those from second[r] on have
+// token type 1 (second[r] == begin[r+1] when there is no second text).
+struct Dataset {
+  std::vector<std::int32_t> tokens;
+  std::vector<std::int64_t> begin;   // [rows + 1]
+  std::vector<std::int64_t> second;  // [rows]
+  std::vector<std::int32_t> label;   // [rows], class id; -1 where the file has no label column
+  std::vector<std::int64_t> line;    // [rows], physical line of the file where the row starts, from 1
+  std::filesystem::path file;
+  DatasetStats stats;
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(line.size()); }
+  std::int64_t length(std::int64_t row) const { return begin[row + 1] - begin[row]; }
+};
+
+}  // namespace shoal::data

@@ -1,0 +1,188 @@
+#include "engine/config/special_bindings.h"
+
+#include <algorithm>
+
+#include "data/utf8.h"
+#include "engine/config/find_model.h"
+
+namespace shoal::engine::config {
+namespace {
+
+template <typename Member>
+Binding<JobSpec> column_binding(Member JobSpec::*member) {
+  return {"a column's name, or its number from 1",
+          {},
+          {},
+          [=](JobSpec& job, const Value& value, const Context&) {
+            if (value.type == Value::Type::kText && !value.written.empty()) {
+              job.*member = data::Column::named(value.written);
+              return true;
+            }
+            if (value.type != Value::Type::kInteger || value.integer < 1 || value.integer > 1'000'000)
+              return false;
+            job.*member = data::Column::numbered(static_cast<int>(value.integer));
+            return true;
+          },
+          [=](const JobSpec& job) {
+            const data::Column* set = detail::present(job.*member);
+            if (!set) return std::string();
+            return set->number > 0 ? std::to_string(set->number) : toml_string(set->name);
+          }};
+}
+
+std::vector<std::string> split_path(std::string_view name) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t slash = name.find('/');
+    parts.emplace_back(name.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    name.remove_prefix(slash + 1);
+  }
+}
+
+bool has_control_character(std::string_view name) {
+  for (std::size_t at = 0; at < name.size();) {
+    const char32_t point = data::decode_utf8(name, at);
+    if (point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 || point == 0x2029) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string bad_job_name(std::string_view name) {
+  constexpr std::size_t kLongestPart = 200;  // file systems take 255 bytes; temporary names add to it
+  if (name.empty()) return "is empty";
+  if (data::first_invalid_utf8(name) != name.size()) return "is not UTF-8";
+  if (has_control_character(name)) return "has a control character";
+  if (name.front() == '/') return "starts with '/'";
+  if (name == "results.csv" || name == "fleet.jsonl") return "is the name of a file of the run";
+  for (const std::string& part : split_path(name)) {
+    if (part.empty()) return "has an empty part between or after '/'";
+    if (part.front() == '.') return "has a part that starts with '.'";
+    if (part.size() > kLongestPart) return fmt::format("has a part of more than {} bytes", kLongestPart);
+  }
+  return {};
+}
+
+Binding<JobSpec> job_name() {
+  Binding<JobSpec> binding = text(&JobSpec::name);
+  binding.type = "a text that can be a folder's name";
+  binding.set = [set = binding.set](JobSpec& job, const Value& value, const Context& context) {
+    if (!set(job, value, context)) return false;
+    if (const std::string why = bad_job_name(value.written); !why.empty()) {
+      throw Error(fmt::format("{} {}, so it cannot be a folder's name", value.shown(), why));
+    }
+    return true;
+  };
+  return binding;
+}
+
+Binding<JobSpec> model() {
+  return {"a folder, a hub id, or { preset, vocab }",
+          {},
+          {},
+          [](JobSpec& job, const Value& value, const Context& context) {
+            if (value.type == Value::Type::kText && !value.written.empty()) {
+              job.model = find_model(value.written, context.base);
+            } else if (value.type == Value::Type::kTable) {
+              job.model = preset_model(value, context);
+            } else {
+              return false;
+            }
+            return true;
+          },
+          [](const JobSpec& job) {
+            if (job.model.preset.empty()) return path_toml(job.model.folder);
+            return fmt::format("{{ preset = {}, vocab = {} }}", toml_string(job.model.preset),
+                               path_toml(job.model.vocab));
+          }};
+}
+
+Binding<JobSpec> column(data::Column JobSpec::*member) {
+  return column_binding(member);
+}
+Binding<JobSpec> column(std::optional<data::Column> JobSpec::*member) {
+  return column_binding(member);
+}
+
+Binding<JobSpec> delimiter() {
+  return {"one ASCII character, such as \";\" or \"\\t\"",
+          {},
+          {},
+          [](JobSpec& job, const Value& value, const Context&) {
+            // 'single quotes' keep the backslash; what was meant is plain.
+            const std::string written = value.written == "\\t" ? "\t" : value.written;
+            if (value.type != Value::Type::kText || written.size() != 1) return false;
+            if (static_cast<unsigned char>(written[0]) >= 0x80 || written == "\n" || written == "\r" ||
+                written == "\"") {
+              return false;
+            }
+            job.delimiter = written;
+            return true;
+          },
+          [](const JobSpec& job) { return job.delimiter ? toml_string(*job.delimiter) : std::string(); }};
+}
+
+Binding<JobSpec> max_steps() {
+  Binding<JobSpec> binding = integer(&JobSpec::max_steps, at_least(1));
+  binding.range = ">= 1, or -1 for none";
+  binding.set = [set = binding.set](JobSpec& job, const Value& value, const Context& context) {
+    if (value.type != Value::Type::kInteger || value.integer != -1) return set(job, value, context);
+    job.max_steps = -1;
+    return true;
+  };
+  return binding;
+}
+
+Binding<JobSpec> warmup_steps() {
+  Binding<JobSpec> binding = number(&JobSpec::warmup_steps, at_least(0));
+  binding.range = "that is an integer >= 0 (updates) or in [0, 1) (a share of all updates)";
+  binding.set = [set = binding.set](JobSpec& job, const Value& value, const Context& context) {
+    if (value.is_number() && value.real >= 1 && value.real != std::floor(value.real)) return false;
+    return set(job, value, context);
+  };
+  binding.get = [](const JobSpec& job) {
+    const double x = job.warmup_steps;
+    return x == std::floor(x) && x < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(x)) : number_text(x);
+  };
+  return binding;
+}
+
+Binding<JobSpec> metric() {
+  Binding<JobSpec> binding = text(&JobSpec::metric_for_best_model);
+  binding.type = "a metric's name: accuracy, f1, f1_macro, f1_micro, f1_weighted, matthews_correlation, loss";
+  binding.set = [](JobSpec& job, const Value& value, const Context&) {
+    constexpr std::string_view kPrefix = "eval_";
+    if (value.type != Value::Type::kText) return false;
+    const bool prefixed = value.written.starts_with(kPrefix);
+    job.metric_for_best_model = value.written.substr(prefixed ? kPrefix.size() : 0);
+    return !job.metric_for_best_model.empty();
+  };
+  return binding;
+}
+
+Binding<FleetSpec> output_folder(std::filesystem::path FleetSpec::*member) {
+  return {"the path of a folder",
+          {},
+          {},
+          [=](FleetSpec& fleet, const Value& value, const Context& context) {
+            if (value.type != Value::Type::kText || value.written.empty()) return false;
+            fleet.*member = resolved_path(value.written, context);
+            return true;
+          },
+          [=](const FleetSpec& fleet) { return path_toml(fleet.*member); }};
+}
+
+Binding<FleetSpec> slots() {
+  Binding<FleetSpec> binding = integer(&FleetSpec::slots, at_least(1));
+  binding.range = ">= 1, or \"auto\"";
+  binding.set = [set = binding.set](FleetSpec& fleet, const Value& value, const Context& context) {
+    if (value.type != Value::Type::kText || value.written != "auto") return set(fleet, value, context);
+    fleet.slots.reset();
+    return true;
+  };
+  return binding;
+}
+
+}  // namespace shoal::engine::config

@@ -1,0 +1,87 @@
+// From a JobSpec to a job that can be trained: tokenizer, labels, tokenised data, model configuration.
+// All that can be wrong with files, labels and models is found here, before training.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/build_dataset.h"
+#include "data/labels.h"
+#include "data/tokenizer.h"
+#include "engine/job_spec.h"
+#include "engine/metrics.h"
+#include "engine/training_plan.h"
+#include "kernels/base/dtype.h"
+#include "models/config.h"
+#include "models/head.h"
+#include "models/layout.h"
+#include "models/weights.h"
+
+namespace shoal::engine {
+
+// A model and its tokenizer as jobs start from them.
+struct BaseModel {
+  models::BertConfig config;
+  std::filesystem::path folder;  // empty: random weights
+  std::shared_ptr<const data::BertTokenizer> tokenizer;
+};
+
+struct PreparedJob {
+  std::int64_t index = 0;  // in FleetSpec::jobs
+  const JobSpec* spec = nullptr;
+  models::BertConfig config;     // the base model's, with the job's own dropout and vocabulary
+  std::filesystem::path folder;  // weights to start from; empty: random
+  std::shared_ptr<const data::BertTokenizer> tokenizer;
+  data::LabelMap labels;
+  std::shared_ptr<const data::Dataset> train;
+  std::shared_ptr<const data::Dataset> validation;  // null: none
+  const models::Head* head = nullptr;
+  DType dtype = DType::kF32;
+  std::int64_t micro_tokens = 0;
+  std::optional<TrainingPlan> plan;
+  BestMetric best_metric;
+  std::vector<std::string> notes;  // for the user, one line each
+
+  models::Extents extents() const { return {labels.size(), config.vocab_size}; }
+};
+
+// Prepares jobs; a file, tokenizer or model that many jobs name is read once.
+class Preparer {
+ public:
+  // bf16: what precision "auto" means on this device; bf16 asked for where it is false is refused.
+  explicit Preparer(bool bf16) : bf16_(bf16) {}
+
+  // Error: one or several lines, each naming its file.
+  PreparedJob prepare(const JobSpec& spec, std::int64_t index);
+
+  // Distinct data sets prepared so far.
+  std::vector<std::shared_ptr<const data::Dataset>> datasets() const;
+
+ private:
+  const BaseModel& base_model(const ModelSource& source);
+  std::shared_ptr<const data::Dataset> dataset(const std::filesystem::path& file, const data::DatasetOptions& options,
+                                               const BaseModel& base, const data::LabelMap& labels);
+
+  bool bf16_;
+  std::map<std::string, BaseModel> models_;
+  std::map<std::string, std::shared_ptr<const data::Dataset>> datasets_;
+};
+
+BaseModel read_base_model(const ModelSource& source);
+
+// "auto" becomes bf16 where the device is fast at it; bf16 elsewhere is an Error.
+DType resolve_precision(Precision precision, bool bf16);
+
+data::DatasetOptions dataset_options(const JobSpec& spec, std::optional<std::int64_t> max_rows);
+
+// The job's weight row as training starts from it. Notes are appended to `notes`.
+void initial_row(const PreparedJob& job, const models::Layout& layout, std::span<float> row,
+                 std::vector<std::string>& notes);
+
+}  // namespace shoal::engine
