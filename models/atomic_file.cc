@@ -46,7 +46,8 @@ class Temporary {
     const int closed = ::close(fd_);
     fd_ = -1;
     if (closed != 0) fail_io(destination_, "close the file");
-    if (::rename(path_.c_str(), destination_.c_str()) != 0) fail_io(destination_, "rename the file into place");
+    if (::rename(path_.c_str(), destination_.c_str()) != 0)
+      fail_io(destination_, "rename the file into place");
     renamed_ = true;
     sync_folder(destination_.parent_path());
   }

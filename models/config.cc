@@ -43,8 +43,8 @@ class Fields {
   std::int64_t size(const char* key, std::int64_t largest) const {
     const Json* value = find(key);
     require(value != nullptr, "{}: error: {} is missing", file_, key);
-    require(is_between(*value, 1, largest), "{}: error: {} is {}; allowed: an integer from 1 to {}", file_, key,
-            value->dump(), largest);
+    require(is_between(*value, 1, largest), "{}: error: {} is {}; allowed: an integer from 1 to {}", file_,
+            key, value->dump(), largest);
     return value->get<std::int64_t>();
   }
 
@@ -69,12 +69,13 @@ class Fields {
 
   void refuse_true(const char* key) const {
     const Json* value = find(key);
-    require(value == nullptr || *value == false, "{}: error: {} is {}; allowed: false (encoders only)", file_, key,
-            value == nullptr ? "" : value->dump());
+    require(value == nullptr || *value == false, "{}: error: {} is {}; allowed: false (encoders only)", file_,
+            key, value == nullptr ? "" : value->dump());
   }
 
   static bool is_between(const Json& value, std::int64_t low, std::int64_t high) {
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(high)) return false;
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(high))
+      return false;
     return value.is_number_integer() && value.get<std::int64_t>() >= low && value.get<std::int64_t>() <= high;
   }
 
@@ -93,7 +94,8 @@ void check_kind(const Fields& fields) {
   if (architectures != nullptr && architectures->is_array() && !architectures->empty()) {
     const Json& name = architectures->front();
     require(name.is_string() && name.get<std::string>().starts_with("Bert"),
-            "{}: error: architectures names {}; allowed: a Bert... of transformers", fields.file(), name.dump());
+            "{}: error: architectures names {}; allowed: a Bert... of transformers", fields.file(),
+            name.dump());
   }
   const std::string positions = fields.text("position_embedding_type", "absolute");
   require(positions == "absolute", "{}: error: position_embedding_type is \"{}\"; allowed: \"absolute\"",
@@ -109,8 +111,9 @@ void check_kind(const Fields& fields) {
 std::int64_t read_padding(const Fields& fields, std::int64_t vocab_size) {
   const Json* value = fields.find("pad_token_id");
   if (value == nullptr) return fields.has_null("pad_token_id") ? -1 : 0;
-  require(Fields::is_between(*value, 0, vocab_size - 1), "{}: error: pad_token_id is {}; allowed: 0 to {}, or null",
-          fields.file(), value->dump(), vocab_size - 1);
+  require(Fields::is_between(*value, 0, vocab_size - 1),
+          "{}: error: pad_token_id is {}; allowed: 0 to {}, or null", fields.file(), value->dump(),
+          vocab_size - 1);
   return value->get<std::int64_t>();
 }
 
@@ -133,8 +136,8 @@ BertConfig read_config(const std::filesystem::path& file) {
   config.max_position_embeddings = fields.size("max_position_embeddings", 1 << 20);
   config.type_vocab_size = fields.size("type_vocab_size", 1 << 10);
   require(config.hidden_size % config.num_attention_heads == 0,
-          "{}: error: hidden_size {} is not divisible by num_attention_heads {}", fields.file(), config.hidden_size,
-          config.num_attention_heads);
+          "{}: error: hidden_size {} is not divisible by num_attention_heads {}", fields.file(),
+          config.hidden_size, config.num_attention_heads);
 
   config.hidden_act = fields.text("hidden_act", config.hidden_act);
   require(config.hidden_act == "gelu",
@@ -145,10 +148,10 @@ BertConfig read_config(const std::filesystem::path& file) {
       fields.probability("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
   if (fields.find("classifier_dropout") != nullptr)
     config.classifier_dropout = fields.probability("classifier_dropout", 0.0);
-  config.layer_norm_eps = fields.number("layer_norm_eps", config.layer_norm_eps, 1e-38, 1.0,
-                                        "a number above 0 and below 1");
-  config.initializer_range = fields.number("initializer_range", config.initializer_range, 0.0, 1e6,
-                                           "a number from 0 to 1e6");
+  config.layer_norm_eps =
+      fields.number("layer_norm_eps", config.layer_norm_eps, 1e-38, 1.0, "a number above 0 and below 1");
+  config.initializer_range =
+      fields.number("initializer_range", config.initializer_range, 0.0, 1e6, "a number from 0 to 1e6");
   config.pad_token_id = read_padding(fields, config.vocab_size);
   config.id2label = read_labels(file, json);
   return config;

@@ -35,7 +35,8 @@ struct BertConfig {
 // Reads and validates config.json. Error (naming file and key) on: another model_type, a missing or
 // impossible size, hidden_size not divisible by the heads, a hidden_act other than
 // "gelu", relative position
-// embeddings, decoder or cross-attention settings, num_labels contradicting id2label, id2label keys with holes.
+// embeddings, decoder or cross-attention settings, num_labels contradicting id2label, id2label keys with
+// holes.
 BertConfig read_config(const std::filesystem::path& file);
 
 // "bert-tiny", "bert-mini", "bert-small", "bert-medium", "bert-base", "bert-large": the published sizes.

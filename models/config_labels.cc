@@ -35,16 +35,16 @@ std::vector<std::string> from_id2label(const std::filesystem::path& file, const 
   std::vector<std::string> labels;
   for (auto& [id, label] : by_id) {
     require(id == static_cast<std::int64_t>(labels.size()),
-            "{}: error: id2label has id {} but no id {}; allowed: ids 0, 1, ... without a hole", file.string(), id,
-            labels.size());
+            "{}: error: id2label has id {} but no id {}; allowed: ids 0, 1, ... without a hole",
+            file.string(), id, labels.size());
     labels.push_back(std::move(label));
   }
   return labels;
 }
 
 std::int64_t label_id(const std::filesystem::path& file, const std::string& label, const Json& value) {
-  require(value.is_number_integer(), "{}: error: label2id[\"{}\"] is {}; allowed: an integer", file.string(), label,
-          value.dump());
+  require(value.is_number_integer(), "{}: error: label2id[\"{}\"] is {}; allowed: an integer", file.string(),
+          label, value.dump());
   return value.get<std::int64_t>();
 }
 
@@ -54,15 +54,16 @@ std::vector<std::string> from_label2id(const std::filesystem::path& file, const 
   for (const auto& [label, value] : label2id.items()) {
     const std::int64_t id = label_id(file, label, value);
     require(id >= 0 && id < static_cast<std::int64_t>(labels.size()) && !taken[static_cast<std::size_t>(id)],
-            "{}: error: label2id gives \"{}\" the id {}; allowed: ids 0 to {}, each once", file.string(), label, id,
-            labels.size() - 1);
+            "{}: error: label2id gives \"{}\" the id {}; allowed: ids 0 to {}, each once", file.string(),
+            label, id, labels.size() - 1);
     labels[static_cast<std::size_t>(id)] = label;
     taken[static_cast<std::size_t>(id)] = true;
   }
   return labels;
 }
 
-// Names that stand in one of the two maps only are left alone: people edit id2label and keep the old label2id.
+// Names that stand in one of the two maps only are left alone: people edit id2label and keep the old
+// label2id.
 void check_agreement(const std::filesystem::path& file, const std::vector<std::string>& labels,
                      const Json& label2id) {
   for (std::size_t id = 0; id < labels.size(); ++id) {
@@ -70,8 +71,8 @@ void check_agreement(const std::filesystem::path& file, const std::vector<std::s
     if (it == label2id.end()) continue;
     const std::int64_t other = label_id(file, labels[id], *it);
     require(other == static_cast<std::int64_t>(id),
-            "{}: error: label \"{}\" has id {} in id2label and id {} in label2id", file.string(), labels[id], id,
-            other);
+            "{}: error: label \"{}\" has id {} in id2label and id {} in label2id", file.string(), labels[id],
+            id, other);
   }
 }
 

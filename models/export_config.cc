@@ -37,7 +37,8 @@ std::string export_config(const BertConfig& config, const std::string& architect
                           const std::string& dtype) {
   require(!labels.empty(), "config.json: error: a model with a head needs at least one label name");
   Json json = Json::parse(config.source);
-  for (const char* stale : {"torch_dtype", "num_labels", "_num_labels", "id2label", "label2id"}) json.erase(stale);
+  for (const char* stale : {"torch_dtype", "num_labels", "_num_labels", "id2label", "label2id"})
+    json.erase(stale);
   json["architectures"] = {architecture};
   json["model_type"] = "bert";
   set_sizes(json, config);

@@ -38,7 +38,8 @@ void move_into_place(const fs::path& from, const fs::path& to) {
 
 void replace_files(const fs::path& from, const fs::path& to) {
   std::vector<fs::path> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(from)) names.push_back(entry.path().filename());
+  for (const fs::directory_entry& entry : fs::directory_iterator(from))
+    names.push_back(entry.path().filename());
   for (const fs::path& name : names)
     if (name != kWeights) move_into_place(from / name, to / name);
   move_into_place(from / kWeights, to / kWeights);
@@ -59,9 +60,9 @@ void export_folder(const fs::path& folder, const HfExport& model,
   const bool exists = fs::is_directory(target);
   if (!exists && target.has_parent_path()) fs::create_directories(target.parent_path());
   const TemporaryFolder temporary(temporary_sibling(exists ? target / "export" : target));
-  write_atomically(temporary.path() / "config.json",
-                   export_config(model.config, model.architecture, model.labels, model.problem_type,
-                                 name_of(model.type)));
+  write_atomically(
+      temporary.path() / "config.json",
+      export_config(model.config, model.architecture, model.labels, model.problem_type, name_of(model.type)));
   if (write_rest) write_rest(temporary.path());
   export_weights(temporary.path() / kWeights, model.layout, model.own, model.row, model.type);
   sync_folder(temporary.path());

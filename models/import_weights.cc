@@ -1,3 +1,5 @@
+// Import of a Hugging Face checkpoint: each tensor of the layout is found, checked, widened, or initialised
+// with a note.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -50,7 +52,8 @@ std::string module_of(const Part& part) {
 
 std::string list_names(const std::vector<std::string>& names, std::size_t most) {
   const std::size_t shown = std::min(most, names.size());
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
   return text;
 }
@@ -64,7 +67,8 @@ class Import {
     refuse_missing();
     choose_fresh_modules();
     for (const Part& part : parts_) {
-      const auto to = row.subspan(static_cast<std::size_t>(part.offset), static_cast<std::size_t>(part.elements));
+      const auto to =
+          row.subspan(static_cast<std::size_t>(part.offset), static_cast<std::size_t>(part.elements));
       if (fresh_.contains(module_of(part))) {
         initialise(*part.spec, seed_, config.initializer_range, -1, to);
       } else {
@@ -86,7 +90,8 @@ class Import {
 
   void check_shape(const Part& part, const FoundTensor& found) const {
     require(found.tensor->shape == part.shape, "{}: error: tensor '{}' has shape {}, the model needs {}",
-            found.file->path().string(), found.tensor->name, shape_text(found.tensor->shape), shape_text(part.shape));
+            found.file->path().string(), found.tensor->name, shape_text(found.tensor->shape),
+            shape_text(part.shape));
   }
 
   void refuse_missing() const {
@@ -100,8 +105,10 @@ class Import {
     if (missing.empty()) return;
     if (missing.size() == needed) {
       const std::string first = files_.tensors().empty() ? "none" : files_.tensors().begin()->first;
-      fail("{}: error: none of the {} tensors of this BERT is there (the file's first is '{}'): not its checkpoint",
-           files_.path().string(), needed, first);
+      fail(
+          "{}: error: none of the {} tensors of this BERT is there (the file's first is '{}'): not its "
+          "checkpoint",
+          files_.path().string(), needed, first);
     }
     fail("{}: error: {} of {} tensors are missing: {}", files_.path().string(), missing.size(), needed,
          list_names(missing, missing.size()));
@@ -113,7 +120,8 @@ class Import {
     for (const Part& part : parts_)
       if (part.spec->may_be_missing) heads[module_of(part)].push_back(&part);
     for (const auto& [module, parts] : heads) {
-      const auto absent = std::count_if(parts.begin(), parts.end(), [&](const Part* p) { return find(*p) == nullptr; });
+      const auto absent =
+          std::count_if(parts.begin(), parts.end(), [&](const Part* p) { return find(*p) == nullptr; });
       if (absent == static_cast<std::ptrdiff_t>(parts.size())) {
         const std::string what = module.substr(0, module.find('.'));
         report_.notes.push_back(fmt::format("no {} in the file: initialised with seed {}", what, seed_));
@@ -122,11 +130,12 @@ class Import {
         continue;
       }
       for (const Part* part : parts)
-        require(find(*part) != nullptr, "{}: error: '{}' is there, but '{}' is missing", files_.path().string(), module,
-                part->spec->hf_name);
+        require(find(*part) != nullptr, "{}: error: '{}' is there, but '{}' is missing",
+                files_.path().string(), module, part->spec->hf_name);
       if (has_other_labels(*parts.front())) {
-        report_.notes.push_back(fmt::format("{} {} dropped: the job has {} labels; initialised with seed {}", module,
-                                            shape_text(find(*parts.front())->tensor->shape), own_.labels, seed_));
+        report_.notes.push_back(fmt::format("{} {} dropped: the job has {} labels; initialised with seed {}",
+                                            module, shape_text(find(*parts.front())->tensor->shape),
+                                            own_.labels, seed_));
         fresh_.insert(module);
         ++report_.initialised;
       }
@@ -152,8 +161,8 @@ class Import {
       (of_trunk ? trunk : other).push_back(found.tensor->name);
     }
     if (!trunk.empty())
-      report_.notes.push_back(fmt::format("{} tensors ignored that config.json has no place for: {}", trunk.size(),
-                                          list_names(trunk, 3)));
+      report_.notes.push_back(fmt::format("{} tensors ignored that config.json has no place for: {}",
+                                          trunk.size(), list_names(trunk, 3)));
     if (!other.empty())
       report_.notes.push_back(
           fmt::format("{} tensors of other heads ignored: {}", other.size(), list_names(other, 3)));

@@ -1,5 +1,6 @@
-#include <cmath>
+// Random initialisation by the rule of weights.h.
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/base/error.h"
 #include "kernels/base/philox.h"
@@ -32,8 +33,8 @@ std::uint64_t name_hash(std::string_view name) {
   return hash;
 }
 
-void initialise(const TensorSpec& part, std::uint64_t seed, double initializer_range, std::int64_t padding_row,
-                std::span<float> values) {
+void initialise(const TensorSpec& part, std::uint64_t seed, double initializer_range,
+                std::int64_t padding_row, std::span<float> values) {
   if (part.init != Init::kNormal) {
     std::fill(values.begin(), values.end(), part.init == Init::kOnes ? 1.0f : 0.0f);
     return;

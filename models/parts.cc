@@ -10,8 +10,8 @@ std::vector<Part> parts_of(const Layout& layout, Extents own) {
   std::vector<Part> parts;
   for (const Tensor& tensor : layout.tensors()) {
     const std::int64_t rows = Layout::own_rows(tensor, own);
-    require(rows >= 1 && rows <= tensor.rows, "{}: a job with {} rows does not fit a layout for 1 to {}", tensor.name,
-            rows, tensor.rows);
+    require(rows >= 1 && rows <= tensor.rows, "{}: a job with {} rows does not fit a layout for 1 to {}",
+            tensor.name, rows, tensor.rows);
     SHOAL_CHECK(tensor.extent == Extent::kFixed || tensor.parts.size() == 1);
     std::int64_t offset = tensor.offset;
     for (const TensorSpec& spec : tensor.parts) {

@@ -18,7 +18,8 @@
 namespace shoal::models {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian, and so is all we read");
+static_assert(std::endian::native == std::endian::little,
+              "the format is little-endian, and so is all we read");
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own limit
@@ -31,12 +32,13 @@ void check_bytes(const std::filesystem::path& file, const StoredTensor& tensor) 
             shape_text(tensor.shape));
   const std::uint64_t have = tensor.end - tensor.begin;
   require(bits % 8 == 0 && bits / 8 == have,
-          "{}: error: tensor '{}': {} {} takes {} bytes, data_offsets [{},{}] give {}", file.string(), tensor.name,
-          tensor.dtype, shape_text(tensor.shape), bits / 8, tensor.begin, tensor.end, have);
+          "{}: error: tensor '{}': {} {} takes {} bytes, data_offsets [{},{}] give {}", file.string(),
+          tensor.name, tensor.dtype, shape_text(tensor.shape), bits / 8, tensor.begin, tensor.end, have);
 }
 
 // Tensors must tile the data: sorted by place, each begins where the one before ended.
-void check_ranges(const std::filesystem::path& file, std::vector<StoredTensor>& tensors, std::uint64_t data_bytes) {
+void check_ranges(const std::filesystem::path& file, std::vector<StoredTensor>& tensors,
+                  std::uint64_t data_bytes) {
   for (const StoredTensor& tensor : tensors)
     require(tensor.begin <= tensor.end && tensor.end <= data_bytes,
             "{}: error: tensor '{}': data_offsets [{},{}] are outside the {} bytes of data", file.string(),
@@ -46,8 +48,8 @@ void check_ranges(const std::filesystem::path& file, std::vector<StoredTensor>& 
   });
   std::uint64_t covered = 0;
   for (const StoredTensor& tensor : tensors) {
-    require(tensor.begin >= covered, "{}: error: tensor '{}' at [{},{}] overlaps the one before it", file.string(),
-            tensor.name, tensor.begin, tensor.end);
+    require(tensor.begin >= covered, "{}: error: tensor '{}' at [{},{}] overlaps the one before it",
+            file.string(), tensor.name, tensor.begin, tensor.end);
     require(tensor.begin == covered, "{}: error: bytes {} to {} belong to no tensor", file.string(), covered,
             tensor.begin);
     check_bytes(file, tensor);
@@ -92,7 +94,8 @@ void SafetensorsFile::map_file() {
   }
   const int code = errno;
   ::close(fd);
-  require(size_ > 0, "{}: error: not a safetensors file: not a regular file of at least 8 bytes", path_.string());
+  require(size_ > 0, "{}: error: not a safetensors file: not a regular file of at least 8 bytes",
+          path_.string());
   require(map != MAP_FAILED, "{}: error: cannot map the file: {}", path_.string(), std::strerror(code));
   map_ = static_cast<const std::byte*>(map);
 }
@@ -100,12 +103,14 @@ void SafetensorsFile::map_file() {
 void SafetensorsFile::read_header() {
   std::uint64_t length = 0;
   std::memcpy(&length, map_, kLengthBytes);
-  require(length <= kMaxHeader, "{}: error: not a safetensors file: its header would be {} bytes, the limit is {}",
-          path_.string(), length, kMaxHeader);
-  require(length <= size_ - kLengthBytes, "{}: error: the file ends inside its header of {} bytes", path_.string(),
-          length);
+  require(length <= kMaxHeader,
+          "{}: error: not a safetensors file: its header would be {} bytes, the limit is {}", path_.string(),
+          length, kMaxHeader);
+  require(length <= size_ - kLengthBytes, "{}: error: the file ends inside its header of {} bytes",
+          path_.string(), length);
   data_begin_ = kLengthBytes + static_cast<std::size_t>(length);
-  const std::string_view text(reinterpret_cast<const char*>(map_) + kLengthBytes, static_cast<std::size_t>(length));
+  const std::string_view text(reinterpret_cast<const char*>(map_) + kLengthBytes,
+                              static_cast<std::size_t>(length));
   require(text.starts_with('{'), "{}: error: not a safetensors file: its header does not start with '{{'",
           path_.string());
   SafetensorsHeader header = parse_safetensors_header(path_, text);

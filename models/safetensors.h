@@ -51,8 +51,8 @@ class SafetensorsFile {
 
   std::filesystem::path path_;
   const std::byte* map_ = nullptr;
-  std::size_t size_ = 0;       // of the whole file
-  std::size_t data_begin_ = 0; // first byte after the header
+  std::size_t size_ = 0;        // of the whole file
+  std::size_t data_begin_ = 0;  // first byte after the header
   std::vector<StoredTensor> tensors_;
   std::map<std::string, std::string> metadata_;
 };

@@ -25,7 +25,8 @@ class HeaderEvents final : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return unexpected("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
-    if (place_ == Place::kShape && value <= static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max())) {
+    if (place_ == Place::kShape &&
+        value <= static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max())) {
       tensor_.shape.push_back(static_cast<std::int64_t>(value));
       return true;
     }
@@ -42,7 +43,8 @@ class HeaderEvents final : public nlohmann::json_sax<nlohmann::json> {
       return true;
     }
     if (place_ == Place::kTensor && key_ == "dtype") {
-      if (bits_of(value) == 0) return stop(fmt::format("tensor '{}' has the unknown type '{}'", tensor_.name, value));
+      if (bits_of(value) == 0)
+        return stop(fmt::format("tensor '{}' has the unknown type '{}'", tensor_.name, value));
       tensor_.dtype = value;
       return true;
     }
@@ -75,8 +77,9 @@ class HeaderEvents final : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override {
     if (place_ == Place::kNames) return go(Place::kOutside);
     if (place_ == Place::kTensor) {
-      for (const auto& [key, there] : {std::pair{"dtype", !tensor_.dtype.empty()}, std::pair{"shape", has_shape_},
-                                       std::pair{"data_offsets", offsets_ == 2}})
+      for (const auto& [key, there] :
+           {std::pair{"dtype", !tensor_.dtype.empty()}, std::pair{"shape", has_shape_},
+            std::pair{"data_offsets", offsets_ == 2}})
         if (!there) return stop(fmt::format("tensor '{}' lacks '{}'", tensor_.name, key));
       header_.tensors.push_back(std::move(tensor_));
     }
@@ -110,17 +113,23 @@ class HeaderEvents final : public nlohmann::json_sax<nlohmann::json> {
 
   bool unexpected(const std::string& what) {
     switch (place_) {
-      case Place::kOutside: return stop("the header is not a JSON object");
-      case Place::kNames: return stop(fmt::format("'{}' is {}; allowed: an object", key_, what));
-      case Place::kMetadata: return stop(fmt::format("__metadata__ '{}' is {}; allowed: a string", key_, what));
+      case Place::kOutside:
+        return stop("the header is not a JSON object");
+      case Place::kNames:
+        return stop(fmt::format("'{}' is {}; allowed: an object", key_, what));
+      case Place::kMetadata:
+        return stop(fmt::format("__metadata__ '{}' is {}; allowed: a string", key_, what));
       case Place::kTensor:
         return stop(fmt::format("tensor '{}': {} is {}; allowed: {}", tensor_.name, key_, what,
                                 key_ == "dtype" ? "a type's name" : "an array"));
-      case Place::kShape: break;
+      case Place::kShape:
+        break;
       case Place::kOffsets:
-        if (offsets_ == 2) return stop(fmt::format("tensor '{}': data_offsets has more than two entries", tensor_.name));
+        if (offsets_ == 2)
+          return stop(fmt::format("tensor '{}': data_offsets has more than two entries", tensor_.name));
     }
-    return stop(fmt::format("tensor '{}': {} holds {}; allowed: whole numbers from 0", tensor_.name, key_, what));
+    return stop(
+        fmt::format("tensor '{}': {} holds {}; allowed: whole numbers from 0", tensor_.name, key_, what));
   }
 
   SafetensorsHeader& header_;
@@ -149,10 +158,11 @@ unsigned bits_of(std::string_view dtype) {
     std::string_view name;
     unsigned bits;
   };
-  constexpr std::array<Type, 20> types = {
-      {{"BOOL", 8},   {"U8", 8},      {"I8", 8},      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F4", 4},
-       {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},
-       {"U32", 32},   {"F32", 32},    {"I64", 64},    {"U64", 64},    {"F64", 64},    {"C64", 64}}};
+  constexpr std::array<Type, 20> types = {{{"BOOL", 8},    {"U8", 8},      {"I8", 8},   {"F8_E5M2", 8},
+                                           {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F4", 4},   {"F6_E2M3", 6},
+                                           {"F6_E3M2", 6}, {"I16", 16},    {"U16", 16}, {"F16", 16},
+                                           {"BF16", 16},   {"I32", 32},    {"U32", 32}, {"F32", 32},
+                                           {"I64", 64},    {"U64", 64},    {"F64", 64}, {"C64", 64}}};
   for (const Type& type : types)
     if (type.name == dtype) return type.bits;
   return 0;

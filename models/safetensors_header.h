@@ -1,5 +1,5 @@
-// The JSON header of a safetensors file, parsed event by event: no tree is built, so that a hostile header costs
-// no more than its own length and a key given twice is seen.
+// The JSON header of a safetensors file, parsed event by event: no tree is built, so that a hostile header
+// costs no more than its own length and a key given twice is seen.
 #pragma once
 
 #include <filesystem>

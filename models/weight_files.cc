@@ -19,9 +19,11 @@ constexpr const char* kConversion =
   require(!std::filesystem::exists(folder / "pytorch_model.bin"),
           "{}: error: has pytorch_model.bin but no model.safetensors; to convert it, run in that folder: {}",
           folder.string(), kConversion);
-  for (const char* other : {"pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index"})
+  for (const char* other :
+       {"pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index"})
     require(!std::filesystem::exists(folder / other),
-            "{}: error: has {} but no model.safetensors; allowed: a folder saved by transformers' save_pretrained",
+            "{}: error: has {} but no model.safetensors; allowed: a folder saved by transformers' "
+            "save_pretrained",
             folder.string(), other);
   fail("{}: error: no model.safetensors in this folder", folder.string());
 }
@@ -64,11 +66,12 @@ WeightFiles::WeightFiles(const std::filesystem::path& folder) : path_(folder / "
 void WeightFiles::open_shards(const std::filesystem::path& index) {
   const nlohmann::json json = data::read_json(index);
   const auto map = json.find("weight_map");
-  require(map != json.end() && map->is_object(), "{}: error: weight_map is missing or not an object", index.string());
+  require(map != json.end() && map->is_object(), "{}: error: weight_map is missing or not an object",
+          index.string());
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
-    require(shard.is_string(), "{}: error: weight_map[\"{}\"] is {}; allowed: a file name", index.string(), tensor,
-            shard.dump());
+    require(shard.is_string(), "{}: error: weight_map[\"{}\"] is {}; allowed: a file name", index.string(),
+            tensor, shard.dump());
     const std::filesystem::path name = shard.get<std::string>();
     require(!name.empty() && name == name.filename(),
             "{}: error: weight_map[\"{}\"] is {}; allowed: a file of the same folder", index.string(), tensor,

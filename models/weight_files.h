@@ -21,8 +21,9 @@ std::string plain_name(std::string_view hf_name);
 
 class WeightFiles {
  public:
-  // model.safetensors, else the shards named by model.safetensors.index.json. Error: neither is there (with the
-  // conversion where only another framework's file is), a shard outside the folder, one tensor under two names.
+  // model.safetensors, else the shards named by model.safetensors.index.json. Error: neither is there (with
+  // the conversion where only another framework's file is), a shard outside the folder, one tensor under two
+  // names.
   explicit WeightFiles(const std::filesystem::path& folder);
 
   // By plain name, buffers that are no weights (position_ids) left out.

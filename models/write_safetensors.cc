@@ -1,3 +1,4 @@
+// The writer of safetensors.h.
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/error.h"

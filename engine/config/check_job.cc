@@ -80,11 +80,15 @@ const Place& name_place(const RawJob& job) {
   return job.values.at("name").place;
 }
 
-// What would tell the jobs of one sweep apart.
+// What would tell the jobs of one sweep apart; nothing where the name has it already (and --set has made
+// all values one).
 std::string hint(const RawJob& job) {
   std::string templates;
-  for (const std::string& key : job.swept)
-    templates += fmt::format("{}{{{}}}", templates.empty() ? "" : "-", key);
+  for (const std::string& key : job.swept) {
+    const std::string name = fmt::format("{{{}}}", key);
+    if (job.values.at("name").written.find(name) != std::string::npos) continue;
+    templates += (templates.empty() ? "" : "-") + name;
+  }
   return templates.empty() ? "" : fmt::format("; a name with {} would tell them apart", templates);
 }
 

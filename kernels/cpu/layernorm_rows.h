@@ -61,7 +61,7 @@ inline void keep(const RowStats& stats, std::int64_t row, const Moments& m) {
 
 // Rows a forward takes through its three passes together, so that the end of one row's sum does not hold
 // up the next.
-constexpr int kForwardRows = 4;
+constexpr int kForwardRows = 2;
 
 // y = z normalised, times gamma plus beta, and dropped out where kDrop.
 template <bool kDrop, typename T>

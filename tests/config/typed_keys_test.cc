@@ -50,8 +50,13 @@ TEST_F(TypedKeys, ValuesAreTomlOrElseText) {
 }
 
 TEST_F(TypedKeys, BadValuesAreRefusedAsIfInTheFile) {
-  EXPECT_EQ(about({.set = {"defaults.seed=-1"}}),
-            "--set defaults.seed=-1: error: seed is -1; allowed: an integer >= 0");
+  EXPECT_EQ(about({.set = {"defaults.max_steps=0"}}),
+            "--set defaults.max_steps=0: error: max_steps is 0; allowed: an integer >= 1, or -1 for none");
+}
+
+TEST_F(TypedKeys, ASweptKeySetForAllMakesTwins) {
+  EXPECT_EQ(about({.set = {"defaults.seed=3"}}),
+            "f.toml:5:8: error: two jobs of one [[job]] have the name 's3'");
 }
 
 TEST_F(TypedKeys, WhatCannotBeUnderstoodIsUsage) {

@@ -43,7 +43,7 @@ TEST(TextError, ListsAtMostTwentyNames) {
 TEST(TextError, ValuesInQuotesStayOneLine) {
   EXPECT_EQ(in_quotes("a\nb\t\x01"), "'a\\nb\\t\\x01'");
   EXPECT_EQ(in_quotes("é"), "'é'");
-  EXPECT_EQ(in_quotes(std::string(70, 'x')), "'" + std::string(60, 'x') + "...'");
+  EXPECT_EQ(in_quotes(std::string(70, 'x')), fmt::format("'{}...'", std::string(60, 'x')));
 }
 
 }  // namespace

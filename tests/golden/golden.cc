@@ -36,7 +36,8 @@ class Arrays {
   std::vector<T> get(const std::string& name) const {
     const Json& entry = directory_.at(name);
     constexpr const char* type = std::is_same_v<T, double> ? "f64" : std::is_same_v<T, float> ? "f32" : "i32";
-    require(entry.at("type") == type, "golden array {} is {}, wanted {}", name, entry.at("type").dump(), type);
+    require(entry.at("type") == type, "golden array {} is {}, wanted {}", name, entry.at("type").dump(),
+            type);
     std::size_t size = 1;
     for (const Json& extent : entry.at("shape")) size *= extent.get<std::size_t>();
     const std::size_t offset = entry.at("offset");
@@ -47,8 +48,8 @@ class Arrays {
   }
 
   Batch batch(const std::string& name) const {
-    return {get<std::int32_t>(name + ".ids"), get<std::int32_t>(name + ".types"), get<std::int32_t>(name + ".cu"),
-            get<std::int32_t>(name + ".labels")};
+    return {get<std::int32_t>(name + ".ids"), get<std::int32_t>(name + ".types"),
+            get<std::int32_t>(name + ".cu"), get<std::int32_t>(name + ".labels")};
   }
 
  private:

@@ -87,7 +87,8 @@ struct Golden {
 // "bert_tiny" or "wide384".
 Golden read_golden(const std::string& name);
 
-// The golden weight of an HF tensor; of a whole row (own extents: the config's vocabulary, the golden's labels).
+// The golden weight of an HF tensor; of a whole row (own extents: the config's vocabulary, the golden's
+// labels).
 void fill_weight(const Golden& golden, const models::TensorSpec& part, std::span<float> values);
 void fill_row(const Golden& golden, const models::Layout& layout, std::span<float> row);
 

@@ -14,7 +14,8 @@ class Config : public testing::Test {
  protected:
   // A tiny config with some keys changed; "absent" removes a key.
   BertConfig read(const std::string& changes) {
-    Json json = Json::parse(R"({"vocab_size":100,"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,
+    Json json =
+        Json::parse(R"({"vocab_size":100,"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,
       "intermediate_size":16,"max_position_embeddings":32,"type_vocab_size":2})");
     const Json changed = Json::parse(changes);
     for (const auto& [key, value] : changed.items()) {
@@ -42,7 +43,8 @@ class Config : public testing::Test {
 
 TEST(ConfigFiles, AllPublishedFilesAreRead) {
   const std::filesystem::path folder = std::filesystem::path(SHOAL_SHARED_DATA) / "bert_configs";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there: published config files NOT checked";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << folder << " is not there: published config files NOT checked";
   struct File {
     const char* name;
     std::int64_t layers, hidden, heads, intermediate, vocab;
@@ -86,25 +88,30 @@ TEST_F(Config, OtherModelsAreRefusedByName) {
   EXPECT_EQ(error(R"({"position_embedding_type":"relative_key"})"),
             "position_embedding_type is \"relative_key\"; allowed: \"absolute\"");
   EXPECT_EQ(error(R"({"is_decoder":true})"), "is_decoder is true; allowed: false (encoders only)");
-  EXPECT_EQ(error(R"({"add_cross_attention":true})"), "add_cross_attention is true; allowed: false (encoders only)");
+  EXPECT_EQ(error(R"({"add_cross_attention":true})"),
+            "add_cross_attention is true; allowed: false (encoders only)");
   EXPECT_EQ(error(R"({"is_decoder":false,"add_cross_attention":false,"pruned_heads":{}})"), "no error");
   EXPECT_EQ(error(R"({"pruned_heads":{"0":[1]}})"), "pruned_heads is {\"0\":[1]}; allowed: none");
 }
 
 TEST_F(Config, Case40OtherActivationsAreRefusedByName) {
   for (const char* name : {"gelu_new", "gelu_pytorch_tanh", "relu", "GELU", "nonsense"})
-    EXPECT_EQ(error(fmt::format(R"({{"hidden_act":"{}"}})", name)),
-              fmt::format("hidden_act is \"{}\"; allowed: \"gelu\" (the erf form), the only one that runs so far", name));
+    EXPECT_EQ(
+        error(fmt::format(R"({{"hidden_act":"{}"}})", name)),
+        fmt::format("hidden_act is \"{}\"; allowed: \"gelu\" (the erf form), the only one that runs so far",
+                    name));
   EXPECT_EQ(error(R"({"hidden_act":1})"), "hidden_act is 1; allowed: a string");
 }
 
 TEST_F(Config, SizesAreChecked) {
-  for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
-                          "max_position_embeddings", "type_vocab_size"}) {
+  for (const char* key : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                          "intermediate_size", "max_position_embeddings", "type_vocab_size"}) {
     EXPECT_EQ(error(fmt::format(R"({{"{}":"absent"}})", key)), std::string(key) + " is missing");
-    for (const char* bad : {"0", "-1", "8.0", "\"8\"", "true", "1e3", "9223372036854775808", "18446744073709551615"}) {
+    for (const char* bad :
+         {"0", "-1", "8.0", "\"8\"", "true", "1e3", "9223372036854775808", "18446744073709551615"}) {
       const std::string text = error(fmt::format(R"({{"{}":{}}})", key, bad));
-      EXPECT_TRUE(text.starts_with(std::string(key) + " is ") && text.find("; allowed: an integer from 1 to ") != text.npos)
+      EXPECT_TRUE(text.starts_with(std::string(key) + " is ") &&
+                  text.find("; allowed: an integer from 1 to ") != text.npos)
           << key << " " << bad << ": " << text;
     }
   }
@@ -119,35 +126,45 @@ TEST_F(Config, SizesAreChecked) {
 }
 
 TEST_F(Config, Case38ContradictoryLabelsAreRefused) {
-  EXPECT_EQ(error(R"({"num_labels":3,"id2label":{"0":"a","1":"b"}})"), "num_labels is 3, but id2label names 2 labels");
-  EXPECT_EQ(error(R"({"_num_labels":3,"id2label":{"0":"a","1":"b"}})"), "_num_labels is 3, but id2label names 2 labels");
-  EXPECT_EQ(error(R"({"num_labels":3,"label2id":{"a":0,"b":1}})"), "num_labels is 3, but label2id names 2 labels");
+  EXPECT_EQ(error(R"({"num_labels":3,"id2label":{"0":"a","1":"b"}})"),
+            "num_labels is 3, but id2label names 2 labels");
+  EXPECT_EQ(error(R"({"_num_labels":3,"id2label":{"0":"a","1":"b"}})"),
+            "_num_labels is 3, but id2label names 2 labels");
+  EXPECT_EQ(error(R"({"num_labels":3,"label2id":{"a":0,"b":1}})"),
+            "num_labels is 3, but label2id names 2 labels");
   EXPECT_EQ(error(R"({"id2label":{"0":"a","2":"b"}})"),
             "id2label has id 2 but no id 1; allowed: ids 0, 1, ... without a hole");
-  EXPECT_EQ(error(R"({"id2label":{"0":"a","x":"b"}})"), "id2label has the key \"x\"; allowed: \"0\", \"1\", ...");
+  EXPECT_EQ(error(R"({"id2label":{"0":"a","x":"b"}})"),
+            "id2label has the key \"x\"; allowed: \"0\", \"1\", ...");
   EXPECT_EQ(error(R"({"id2label":{"0":"a","00":"b"}})"), "id2label names id 0 twice");
   EXPECT_EQ(error(R"({"id2label":{"0":"a","1":"a"}})"), "id2label names \"a\" twice");
   EXPECT_EQ(error(R"({"id2label":{"0":"a","1":7}})"), "id2label[\"1\"] is 7; allowed: a string");
   EXPECT_EQ(error(R"({"id2label":["a","b"]})"), "id2label is [\"a\",\"b\"]; allowed: an object");
   EXPECT_EQ(error(R"({"id2label":{"0":"a","1":"b"},"label2id":{"a":1,"b":0}})"),
             "label \"a\" has id 0 in id2label and id 1 in label2id");
-  EXPECT_EQ(error(R"({"label2id":{"a":0,"b":2}})"), "label2id gives \"b\" the id 2; allowed: ids 0 to 1, each once");
+  EXPECT_EQ(error(R"({"label2id":{"a":0,"b":2}})"),
+            "label2id gives \"b\" the id 2; allowed: ids 0 to 1, each once");
 }
 
 TEST_F(Config, Case26LabelsComeInTheOrderOfTheirIds) {
   using Labels = std::vector<std::string>;
   EXPECT_EQ(read(R"({"label2id":{"CONTRADICTION":0,"NEUTRAL":1,"ENTAILMENT":2}})").id2label,
             (Labels{"CONTRADICTION", "NEUTRAL", "ENTAILMENT"}));
-  EXPECT_EQ(read(R"({"id2label":{"1":"b","0":"a","10":"k","2":"c","3":"d","4":"e","5":"f","6":"g","7":"h","8":"i",
-                     "9":"j"}})").id2label.at(10), "k");
-  EXPECT_EQ(read(R"({"num_labels":2,"id2label":{"0":"a","1":"b"},"label2id":{"LABEL_0":0,"LABEL_1":1}})").id2label,
-            (Labels{"a", "b"}));
+  EXPECT_EQ(
+      read(R"({"id2label":{"1":"b","0":"a","10":"k","2":"c","3":"d","4":"e","5":"f","6":"g","7":"h","8":"i",
+                     "9":"j"}})")
+          .id2label.at(10),
+      "k");
+  EXPECT_EQ(
+      read(R"({"num_labels":2,"id2label":{"0":"a","1":"b"},"label2id":{"LABEL_0":0,"LABEL_1":1}})").id2label,
+      (Labels{"a", "b"}));
   EXPECT_TRUE(read(R"({"num_labels":3})").id2label.empty());
 }
 
 TEST_F(Config, BrokenFilesAreRefusedWithTheirPlace) {
-  EXPECT_TRUE(error_of([&] { read_text("{\"a\": 1,\n  \"b\": }"); })
-                  .starts_with(file_.string() + ":2:8: error: not JSON: "))
+  EXPECT_TRUE(error_of([&] {
+                read_text("{\"a\": 1,\n  \"b\": }");
+              }).starts_with(file_.string() + ":2:8: error: not JSON: "))
       << error_of([&] { read_text("{\"a\": 1,\n  \"b\": }"); });
   EXPECT_EQ(error_of([&] { read_text("[1]"); }), file_.string() + ": error: wanted a JSON object, got array");
   EXPECT_EQ(error_of([&] { read_config(folder_ / "none.json"); }),
@@ -164,12 +181,14 @@ TEST(Presets, HaveThePublishedSizes) {
   EXPECT_EQ(large.num_attention_heads, 16);
   EXPECT_EQ(large.intermediate_size, 4096);
   EXPECT_EQ(error_of([] { preset_config("bert-huge"); }),
-            "error: no model preset \"bert-huge\"; allowed: bert-tiny, bert-mini, bert-small, bert-medium, bert-base, "
+            "error: no model preset \"bert-huge\"; allowed: bert-tiny, bert-mini, bert-small, bert-medium, "
+            "bert-base, "
             "bert-large");
 }
 
 TEST_F(Config, ExportKeepsUnknownKeysAndWritesTheJobsOwn) {
-  const BertConfig config = read(R"({"pooler_type":"first_token_transform","torch_dtype":"float16","num_labels":3,
+  const BertConfig config =
+      read(R"({"pooler_type":"first_token_transform","torch_dtype":"float16","num_labels":3,
     "id2label":{"0":"x","1":"y","2":"z"},"pad_token_id":null,"architectures":["BertForMaskedLM"]})");
   const std::string text = export_config(config, "BertForSequenceClassification", {"no", "yes"},
                                          "single_label_classification", "bfloat16");

@@ -44,7 +44,8 @@ TEST_F(ExportWeights, HasHuggingFacesTensorsAndNothingElse) {
   const SafetensorsFile file(file_);
   EXPECT_EQ(file.metadata(), (std::map<std::string, std::string>{{"format", "pt"}}));
   std::map<std::string, std::string> shapes;
-  for (const StoredTensor& tensor : file.tensors()) shapes[tensor.name] = tensor.dtype + shape_text(tensor.shape);
+  for (const StoredTensor& tensor : file.tensors())
+    shapes[tensor.name] = tensor.dtype + shape_text(tensor.shape);
   EXPECT_EQ(shapes.size(), 25u);
   EXPECT_EQ(shapes.at("bert.embeddings.word_embeddings.weight"), "F32[10,8]");
   EXPECT_EQ(shapes.at("bert.encoder.layer.0.attention.self.key.weight"), "F32[8,8]");
@@ -60,7 +61,8 @@ TEST_F(ExportWeights, NarrowTypesRoundOnce) {
     export_weights(file_, layout_, own_, row_, type);
     const std::vector<float> back = read_back();
     for (std::size_t i = 0; i < row_.size(); ++i) {
-      const float expected = type == SaveType::kF16 ? half_to_float(float_to_half(row_[i])) : static_cast<float>(bf16(row_[i]));
+      const float expected =
+          type == SaveType::kF16 ? half_to_float(float_to_half(row_[i])) : static_cast<float>(bf16(row_[i]));
       ASSERT_EQ(back[i], expected) << i;
     }
     const std::vector<float> once = back;
@@ -77,11 +79,14 @@ TEST_F(ExportWeights, ValuesThatTheTypeCannotStoreAreRefused) {
     return text == "no error" ? text : text.substr(file_.string().size());
   };
   EXPECT_EQ(error(65519.0f, SaveType::kF16), "no error");
-  EXPECT_EQ(error(65520.0f, SaveType::kF16), ": error: tensor 'classifier.bias' holds 65520, which F16 cannot store");
-  EXPECT_EQ(error(3.4e38f, SaveType::kBF16), ": error: tensor 'classifier.bias' holds 3.4e+38, which BF16 cannot store");
+  EXPECT_EQ(error(65520.0f, SaveType::kF16),
+            ": error: tensor 'classifier.bias' holds 65520, which F16 cannot store");
+  EXPECT_EQ(error(3.4e38f, SaveType::kBF16),
+            ": error: tensor 'classifier.bias' holds 3.4e+38, which BF16 cannot store");
   EXPECT_EQ(error(3.4e38f, SaveType::kF32), "no error");
   const std::string before = read_file(file_);
-  EXPECT_EQ(error(NAN, SaveType::kF32), ": error: tensor 'classifier.bias' holds nan, which F32 cannot store");
+  EXPECT_EQ(error(NAN, SaveType::kF32),
+            ": error: tensor 'classifier.bias' holds nan, which F32 cannot store");
   EXPECT_EQ(read_file(file_), before) << "a refused export leaves the file that was there";
 }
 

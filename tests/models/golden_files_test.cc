@@ -22,7 +22,8 @@ TEST_P(GoldenFiles, HaveOneGradientForEachTensorOfTheLayout) {
   for (const models::Part& part : models::parts_of(layout, own)) {
     ours.push_back(part.spec->hf_name + models::shape_text(part.shape));
   }
-  for (const Gradient& gradient : golden.gradients) theirs.push_back(gradient.name + models::shape_text(gradient.shape));
+  for (const Gradient& gradient : golden.gradients)
+    theirs.push_back(gradient.name + models::shape_text(gradient.shape));
   std::sort(ours.begin(), ours.end());
   std::sort(theirs.begin(), theirs.end());
   EXPECT_EQ(ours, theirs);
@@ -41,7 +42,8 @@ TEST_P(GoldenFiles, WeightsAreThoseThatPyTorchHad) {
       // numpy's log, sin and cos may differ from libm's in the last bits of a double: one float ulp at most.
       const auto at = static_cast<std::size_t>(part.offset + check.index);
       EXPECT_NEAR(row[at], check.value, std::abs(check.value) * 1.2e-7) << check.name << " " << check.index;
-      EXPECT_NEAR(initial[at], check.initial, std::abs(check.initial) * 1.2e-7) << check.name << " " << check.index;
+      EXPECT_NEAR(initial[at], check.initial, std::abs(check.initial) * 1.2e-7)
+          << check.name << " " << check.index;
       ++checked;
     }
   }

@@ -25,10 +25,13 @@ class HfFolders : public testing::Test {
             .problem_type = "single_label_classification",
             .labels = {"no", "yes"}};
   }
-  static void write_vocabulary(const std::filesystem::path& folder) { write_file(folder / "vocab.txt", "[PAD]\n"); }
+  static void write_vocabulary(const std::filesystem::path& folder) {
+    write_file(folder / "vocab.txt", "[PAD]\n");
+  }
   Names names(const std::filesystem::path& folder) const {
     Names all;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) all.push_back(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      all.push_back(entry.path().filename());
     std::sort(all.begin(), all.end());
     return all;
   }
@@ -78,7 +81,8 @@ TEST_F(HfFolders, FailureLeavesNothingNew) {
   EXPECT_THROW(export_folder(target_, model(), fail_late), std::runtime_error);
   EXPECT_EQ(folder_.names(), Names{});
   export_folder(target_, model(), write_vocabulary);
-  const std::string config = read_file(target_ / "config.json"), weights = read_file(target_ / "model.safetensors");
+  const std::string config = read_file(target_ / "config.json"),
+                    weights = read_file(target_ / "model.safetensors");
   row_[0] = NAN;
   HfExport broken = model();
   broken.labels = {"other", "names"};
@@ -92,8 +96,9 @@ TEST_F(HfFolders, WhatIsNoModelIsRefused) {
   EXPECT_EQ(error_of([&] { read_hf_folder(target_); }), target_.string() + ": error: no such folder");
   EXPECT_EQ(error_of([&] { read_hf_folder(folder_.path()); }),
             folder_.path().string() + ": error: no config.json in this folder");
-  write_file(folder_ / "bert_config.json",
-             R"({"vocab_size":10,"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"intermediate_size":16,
+  write_file(
+      folder_ / "bert_config.json",
+      R"({"vocab_size":10,"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"intermediate_size":16,
                  "max_position_embeddings":6,"type_vocab_size":2})");
   EXPECT_EQ(read_hf_folder(folder_.path()).config.vocab_size, 10);
 }

@@ -25,7 +25,9 @@ std::string narrowed(const std::vector<float>& values, Narrow&& narrow) {
   }
   return bytes;
 }
-std::string as_half(const std::vector<float>& values) { return narrowed(values, float_to_half); }
+std::string as_half(const std::vector<float>& values) {
+  return narrowed(values, float_to_half);
+}
 std::string as_bf16(const std::vector<float>& values) {
   return narrowed(values, [](float value) { return bf16(value).bits; });
 }
@@ -54,8 +56,9 @@ class ImportWeights : public testing::Test {
     initialise_row(layout_, own_, wide, 11, row);
     truth_ = row;
     for (const Part& part : parts_of(layout_, own_))
-      tensors_.push_back(tensor(part.spec->hf_name, part.shape,
-                                bytes_of({row.begin() + part.offset, row.begin() + part.offset + part.elements})));
+      tensors_.push_back(
+          tensor(part.spec->hf_name, part.shape,
+                 bytes_of({row.begin() + part.offset, row.begin() + part.offset + part.elements})));
   }
 
   NewTensor& named(const std::string& name) {
@@ -68,7 +71,8 @@ class ImportWeights : public testing::Test {
   }
   void replace_in_names(const std::string& from, const std::string& to) {
     for (NewTensor& t : tensors_)
-      if (const std::size_t at = t.name.find(from); at != std::string::npos) t.name.replace(at, from.size(), to);
+      if (const std::size_t at = t.name.find(from); at != std::string::npos)
+        t.name.replace(at, from.size(), to);
   }
   void save() { write_safetensors(folder_ / "model.safetensors", tensors_); }
 
@@ -89,7 +93,8 @@ class ImportWeights : public testing::Test {
   }
   std::vector<float> part_of(const std::vector<float>& row, const std::string& name, Extents own) const {
     for (const Part& part : parts_of(layout_, own))
-      if (part.spec->hf_name == name) return {row.begin() + part.offset, row.begin() + part.offset + part.elements};
+      if (part.spec->hf_name == name)
+        return {row.begin() + part.offset, row.begin() + part.offset + part.elements};
     throw std::out_of_range(name);
   }
 
@@ -126,7 +131,8 @@ TEST_F(ImportWeights, OldLayerNormNames) {
 
 TEST_F(ImportWeights, Case34MissingTrunkTensorsAreRefusedByName) {
   remove("bert.encoder.layer.0.output.dense.bias");
-  EXPECT_EQ(error(), "/model.safetensors: error: 1 of 21 tensors are missing: bert.encoder.layer.0.output.dense.bias");
+  EXPECT_EQ(error(),
+            "/model.safetensors: error: 1 of 21 tensors are missing: bert.encoder.layer.0.output.dense.bias");
   remove("bert.embeddings.LayerNorm");
   EXPECT_EQ(error(),
             "/model.safetensors: error: 3 of 21 tensors are missing: bert.embeddings.LayerNorm.weight, "
@@ -142,7 +148,8 @@ TEST_F(ImportWeights, TheSameTensorTwiceIsRefused) {
   twin.name = "embeddings.LayerNorm.beta";
   tensors_.push_back(twin);
   EXPECT_EQ(error(),
-            "/model.safetensors: error: 'bert.embeddings.LayerNorm.bias' and 'embeddings.LayerNorm.beta' are the same "
+            "/model.safetensors: error: 'bert.embeddings.LayerNorm.bias' and 'embeddings.LayerNorm.beta' are "
+            "the same "
             "tensor");
 }
 
@@ -185,7 +192,8 @@ TEST_F(ImportWeights, Case37MissingPoolerIsInitialisedFromTheSeed) {
 
 TEST_F(ImportWeights, HalfAHeadIsRefused) {
   remove("bert.pooler.dense.bias");
-  EXPECT_EQ(error(), "/model.safetensors: error: 'pooler.dense' is there, but 'bert.pooler.dense.bias' is missing");
+  EXPECT_EQ(error(),
+            "/model.safetensors: error: 'pooler.dense' is there, but 'bert.pooler.dense.bias' is missing");
 }
 
 TEST_F(ImportWeights, Case38HeadOfAnotherSizeIsDropped) {
@@ -204,22 +212,25 @@ TEST_F(ImportWeights, Case38HeadOfAnotherSizeIsDropped) {
 }
 
 TEST_F(ImportWeights, OtherHeadsAreNotedOnce) {
-  for (const char* name : {"cls.predictions.bias", "cls.predictions.decoder.weight", "cls.seq_relationship.bias",
-                           "cls.seq_relationship.weight"})
+  for (const char* name : {"cls.predictions.bias", "cls.predictions.decoder.weight",
+                           "cls.seq_relationship.bias", "cls.seq_relationship.weight"})
     tensors_.push_back(tensor(name, {1}, "1234"));
   tensors_.push_back(tensor("bert.encoder.layer.1.output.dense.bias", {8}, std::string(32, '\0')));
   save();
   EXPECT_EQ(import(), truth_);
-  EXPECT_EQ(report_.notes,
-            (Notes{"1 tensors ignored that config.json has no place for: bert.encoder.layer.1.output.dense.bias",
-                   "4 tensors of other heads ignored: cls.predictions.bias, cls.predictions.decoder.weight, "
-                   "cls.seq_relationship.bias and 1 more"}));
+  EXPECT_EQ(
+      report_.notes,
+      (Notes{"1 tensors ignored that config.json has no place for: bert.encoder.layer.1.output.dense.bias",
+             "4 tensors of other heads ignored: cls.predictions.bias, cls.predictions.decoder.weight, "
+             "cls.seq_relationship.bias and 1 more"}));
 }
 
 TEST_F(ImportWeights, Case43SixteenBitWeightsWidenExactly) {
-  const std::string half = "bert.embeddings.LayerNorm.bias", brain = "bert.encoder.layer.0.output.LayerNorm.bias";
+  const std::string half = "bert.embeddings.LayerNorm.bias",
+                    brain = "bert.encoder.layer.0.output.LayerNorm.bias";
   // The smallest subnormal, a larger one, the largest number, a signed zero.
-  const std::vector<float> halves = {0x1p-24f, 6e-8f, 65504.0f, -0.0f, 0x1.ff8p-15f, -1.5f, 0x1p-14f, 1.0f / 3};
+  const std::vector<float> halves = {0x1p-24f,     6e-8f, 65504.0f, -0.0f,
+                                     0x1.ff8p-15f, -1.5f, 0x1p-14f, 1.0f / 3};
   const std::vector<float> brains = {0x1p-133f, 3e38f, -0.0f, 1.0f, 0x1p-126f, -2.0f, 0.1f, 0.0f};
   named(half) = tensor(half, {8}, as_half(halves), "F16");
   named(brain) = tensor(brain, {8}, as_bf16(brains), "BF16");
@@ -240,27 +251,34 @@ TEST_F(ImportWeights, Case43OtherTypesAndValuesAreRefused) {
   const std::string name = "bert.embeddings.LayerNorm.bias";
   const float inf = std::numeric_limits<float>::infinity();
   named(name) = tensor(name, {8}, bytes_of({0, 1, 2, NAN, 4, 5, 6, 7}));
-  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + name + "' holds nan at element 3; allowed: finite weights");
+  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + name +
+                         "' holds nan at element 3; allowed: finite weights");
   named(name) = tensor(name, {8}, as_half({0, inf, 0, 0, 0, 0, 0, 0}), "F16");
-  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + name + "' holds inf at element 1; allowed: finite weights");
+  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + name +
+                         "' holds inf at element 1; allowed: finite weights");
   named(name) = tensor(name, {8}, as_bf16({0, 0, 0, 0, 0, 0, 0, -inf}), "BF16");
-  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + name + "' holds -inf at element 7; allowed: finite weights");
+  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + name +
+                         "' holds -inf at element 7; allowed: finite weights");
   named(name) = tensor(name, {8}, std::string(32, '\0'));
   save();
   relabel(folder_ / "model.safetensors", name, "I32");
-  EXPECT_EQ(error_text(), "/model.safetensors: error: tensor '" + name + "' has type I32; allowed: F32, F16, BF16");
+  EXPECT_EQ(error_text(),
+            "/model.safetensors: error: tensor '" + name + "' has type I32; allowed: F32, F16, BF16");
 }
 
 TEST_F(ImportWeights, WrongShapesAreRefused) {
   const std::string words = "bert.embeddings.word_embeddings.weight";
   named(words) = tensor(words, {12, 8}, std::string(12 * 8 * 4, '\0'));
-  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + words + "' has shape [12,8], the model needs [10,8]");
+  EXPECT_EQ(error(),
+            "/model.safetensors: error: tensor '" + words + "' has shape [12,8], the model needs [10,8]");
   named(words) = tensor(words, {80}, std::string(80 * 4, '\0'));
-  EXPECT_EQ(error(), "/model.safetensors: error: tensor '" + words + "' has shape [80], the model needs [10,8]");
+  EXPECT_EQ(error(),
+            "/model.safetensors: error: tensor '" + words + "' has shape [80], the model needs [10,8]");
   // Another hidden size is no head of another label count.
   named(words) = tensor(words, {10, 8}, std::string(320, '\0'));
   named("classifier.weight") = tensor("classifier.weight", {2, 9}, std::string(72, '\0'));
-  EXPECT_EQ(error(), "/model.safetensors: error: tensor 'classifier.weight' has shape [2,9], the model needs [3,8]");
+  EXPECT_EQ(error(),
+            "/model.safetensors: error: tensor 'classifier.weight' has shape [2,9], the model needs [3,8]");
 }
 
 TEST_F(ImportWeights, ReadsShards) {
@@ -269,13 +287,16 @@ TEST_F(ImportWeights, ReadsShards) {
   write_safetensors(folder_ / "model-00002-of-00002.safetensors", {half, tensors_.end()});
   std::string map;
   for (auto it = tensors_.begin(); it != tensors_.end(); ++it)
-    map += fmt::format("{}\"{}\":\"model-0000{}-of-00002.safetensors\"", map.empty() ? "" : ",", it->name, it < half ? 1 : 2);
+    map += fmt::format("{}\"{}\":\"model-0000{}-of-00002.safetensors\"", map.empty() ? "" : ",", it->name,
+                       it < half ? 1 : 2);
   const std::string index = "/model.safetensors.index.json";
   write_file(folder_.path().string() + index, R"({"metadata":{},"weight_map":{)" + map + "}}");
   EXPECT_EQ(import(), truth_);
   write_file(folder_.path().string() + index, R"({"weight_map":{"a":"../other/model.safetensors"}})");
-  EXPECT_EQ(error_text(),
-            index + ": error: weight_map[\"a\"] is \"../other/model.safetensors\"; allowed: a file of the same folder");
+  EXPECT_EQ(
+      error_text(),
+      index +
+          ": error: weight_map[\"a\"] is \"../other/model.safetensors\"; allowed: a file of the same folder");
   write_file(folder_.path().string() + index, R"({"weight_map":[]})");
   EXPECT_EQ(error_text(), index + ": error: weight_map is missing or not an object");
 }
@@ -284,10 +305,12 @@ TEST_F(ImportWeights, OtherFrameworksFilesAreAnsweredInWords) {
   EXPECT_EQ(error_text(), ": error: no model.safetensors in this folder");
   write_file(folder_ / "tf_model.h5", "");
   EXPECT_EQ(error_text(),
-            ": error: has tf_model.h5 but no model.safetensors; allowed: a folder saved by transformers' save_pretrained");
+            ": error: has tf_model.h5 but no model.safetensors; allowed: a folder saved by transformers' "
+            "save_pretrained");
   write_file(folder_ / "pytorch_model.bin", "");
-  EXPECT_TRUE(error_text().starts_with(": error: has pytorch_model.bin but no model.safetensors; to convert it, run in "
-                                       "that folder: python -c \"import torch, safetensors.torch"))
+  EXPECT_TRUE(error_text().starts_with(
+      ": error: has pytorch_model.bin but no model.safetensors; to convert it, run in "
+      "that folder: python -c \"import torch, safetensors.torch"))
       << error_text();
 }
 

@@ -1,4 +1,5 @@
-// Random initialisation: Hugging Face's distribution, and every element a function of (seed, name, index) alone.
+// Random initialisation: Hugging Face's distribution, and every element a function of (seed, name, index)
+// alone.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -71,7 +72,8 @@ TEST(Initialise, RowHasHuggingFacesKindsAndZerosBetween) {
   initialise_row(layout, own, config, 7, row);
   std::vector<bool> owned(row.size());
   for (const Part& part : parts_of(layout, own)) {
-    for (std::int64_t i = part.offset; i < part.offset + part.elements; ++i) owned[static_cast<std::size_t>(i)] = true;
+    for (std::int64_t i = part.offset; i < part.offset + part.elements; ++i)
+      owned[static_cast<std::size_t>(i)] = true;
     const float first = row[static_cast<std::size_t>(part.offset)];
     const std::string& name = part.spec->hf_name;
     if (name.ends_with("LayerNorm.weight")) {
@@ -84,16 +86,17 @@ TEST(Initialise, RowHasHuggingFacesKindsAndZerosBetween) {
   }
   const Tensor& words = layout["embeddings.word"];
   for (std::int64_t i = 0; i < 10 * 8; ++i)
-    EXPECT_EQ(row[static_cast<std::size_t>(words.offset + i)] == 0.0f, i < 8) << "only row 0 is zero: element " << i;
-  for (std::size_t i = 0; i < row.size(); ++i)
-    ASSERT_TRUE(owned[i] || row[i] == 0.0f) << i;
+    EXPECT_EQ(row[static_cast<std::size_t>(words.offset + i)] == 0.0f, i < 8)
+        << "only row 0 is zero: element " << i;
+  for (std::size_t i = 0; i < row.size(); ++i) ASSERT_TRUE(owned[i] || row[i] == 0.0f) << i;
 }
 
 TEST(Initialise, NeighboursInTheGroupChangeNothing) {
   const BertConfig config = small_config();
   const Layout narrow = layout_of(config, {3, 10}), wide = layout_of(config, {150, 999});
   const Extents own{3, 10};
-  std::vector<float> a(static_cast<std::size_t>(narrow.row_elements())), b(static_cast<std::size_t>(wide.row_elements()));
+  std::vector<float> a(static_cast<std::size_t>(narrow.row_elements())),
+      b(static_cast<std::size_t>(wide.row_elements()));
   initialise_row(narrow, own, config, 7, a);
   initialise_row(wide, own, config, 7, b);
   const std::vector<Part> parts_a = parts_of(narrow, own), parts_b = parts_of(wide, own);

@@ -28,7 +28,9 @@ class SafetensorsReader : public testing::Test {
     const std::string place = file_.string() + ": error: ";
     return error.starts_with(place) ? error.substr(place.size()) : error;
   }
-  std::string header_error(const std::string& header) { return error_for(file_of(header, std::string(8, '\1'))); }
+  std::string header_error(const std::string& header) {
+    return error_for(file_of(header, std::string(8, '\1')));
+  }
 
   TempFolder folder_;
   std::filesystem::path file_ = folder_ / "model.safetensors";
@@ -36,7 +38,9 @@ class SafetensorsReader : public testing::Test {
 
 constexpr const char* kA = R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
 
-std::string with_a(const std::string& more) { return std::string("{") + kA + "," + more + "}"; }
+std::string with_a(const std::string& more) {
+  return std::string("{") + kA + "," + more + "}";
+}
 
 TEST_F(SafetensorsReader, ReadsAGoodFile) {
   const std::string header = with_a(R"("b":{"shape":[2,1],"data_offsets":[4,8],"dtype":"BF16"})") + "   ";
@@ -62,17 +66,21 @@ TEST_F(SafetensorsReader, AcceptsScalarsAndEmptyTensors) {
 
 TEST_F(SafetensorsReader, Case31RefusesAHeaderThatLies) {
   const auto b = [](const std::string& shape, const std::string& offsets, const std::string& dtype = "F32") {
-    return with_a(R"("b":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}");
+    return with_a(R"("b":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets +
+                  "}");
   };
   EXPECT_EQ(header_error(b("[1]", "[4,8]")), "no error");
   EXPECT_EQ(header_error(b("[1]", "[2,6]")), "tensor 'b' at [2,6] overlaps the one before it");
   EXPECT_EQ(header_error(b("[1]", "[0,4]")), "tensor 'b' at [0,4] overlaps the one before it");
-  EXPECT_EQ(header_error(b("[1]", "[8,12]")), "tensor 'b': data_offsets [8,12] are outside the 8 bytes of data");
-  EXPECT_EQ(header_error(b("[1]", "[6,4]")), "tensor 'b': data_offsets [6,4] are outside the 8 bytes of data");
+  EXPECT_EQ(header_error(b("[1]", "[8,12]")),
+            "tensor 'b': data_offsets [8,12] are outside the 8 bytes of data");
+  EXPECT_EQ(header_error(b("[1]", "[6,4]")),
+            "tensor 'b': data_offsets [6,4] are outside the 8 bytes of data");
   EXPECT_EQ(header_error(b("[1]", "[4,18446744073709551615]")),
             "tensor 'b': data_offsets [4,18446744073709551615] are outside the 8 bytes of data");
   EXPECT_EQ(header_error(b("[3]", "[4,8]")), "tensor 'b': F32 [3] takes 12 bytes, data_offsets [4,8] give 4");
-  EXPECT_EQ(header_error(b("[1]", "[4,8]", "I64")), "tensor 'b': I64 [1] takes 8 bytes, data_offsets [4,8] give 4");
+  EXPECT_EQ(header_error(b("[1]", "[4,8]", "I64")),
+            "tensor 'b': I64 [1] takes 8 bytes, data_offsets [4,8] give 4");
   EXPECT_EQ(header_error(b("[4294967296,4294967296]", "[4,8]")),
             "tensor 'b': the size of shape [4294967296,4294967296] overflows");
   EXPECT_EQ(header_error(b("[2305843009213693953]", "[4,8]")),
@@ -98,7 +106,8 @@ TEST_F(SafetensorsReader, Case31RefusesOtherKindsOfNumbersAndKeys) {
             "tensor 'a': data_offsets holds 99999999999999999999; allowed: whole numbers from 0");
   EXPECT_EQ(header_error(a(R"("dtype":"F32","shape":[2],"data_offsets":[0,4,8])")),
             "tensor 'a': data_offsets has more than two entries");
-  EXPECT_EQ(header_error(a(R"("dtype":"F32","shape":[2],"data_offsets":[0])")), "tensor 'a' lacks 'data_offsets'");
+  EXPECT_EQ(header_error(a(R"("dtype":"F32","shape":[2],"data_offsets":[0])")),
+            "tensor 'a' lacks 'data_offsets'");
   EXPECT_EQ(header_error(a(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])")),
             "tensor 'a': shape holds -2; allowed: whole numbers from 0");
   EXPECT_EQ(header_error(a(R"("dtype":"F32","shape":[[2]],"data_offsets":[0,8])")),
@@ -143,13 +152,16 @@ TEST_F(SafetensorsReader, Case32AcceptsAnyMetadata) {
   EXPECT_EQ(header_error(R"({"__metadata__":{},)" + a + "}"), "no error");
   EXPECT_EQ(header_error("{" + a + R"(,"__metadata__":{"format":"pt","who":"me"}})"), "no error");
   EXPECT_EQ(SafetensorsFile(file_).metadata().at("who"), "me");
-  EXPECT_EQ(header_error(R"({"__metadata__":{"n":1},)" + a + "}"), "__metadata__ 'n' is 1; allowed: a string");
+  EXPECT_EQ(header_error(R"({"__metadata__":{"n":1},)" + a + "}"),
+            "__metadata__ 'n' is 1; allowed: a string");
   EXPECT_EQ(header_error(R"({"__metadata__":{"n":"1","n":"2"},)" + a + "}"), "__metadata__ has 'n' twice");
 }
 
 TEST_F(SafetensorsReader, SurvivesDamage) {
-  const std::string good = file_of(with_a(R"("b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]})"), "12345678");
-  for (std::size_t size = 0; size < good.size(); ++size) EXPECT_NE(error_for(good.substr(0, size)), "no error") << size;
+  const std::string good =
+      file_of(with_a(R"("b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]})"), "12345678");
+  for (std::size_t size = 0; size < good.size(); ++size)
+    EXPECT_NE(error_for(good.substr(0, size)), "no error") << size;
   EXPECT_NE(error_for(good + "x"), "no error");
   // Each byte changed twice, alone: an Error or a file whose tensors can be read to their last byte.
   std::mt19937 random(1);
@@ -174,13 +186,17 @@ TEST_F(SafetensorsReader, NestingCostsNothing) {
 
 TEST(SafetensorsWriter, Case32AlwaysWritesTheFormatAndAlignsTheData) {
   const TempFolder folder;
-  const auto append_text = [](const std::string& text) { return [text](const Append& append) { append(text); }; };
-  write_safetensors(folder / "m", {{"x\"y", "F32", {1, 2}, append_text("12345678")}, {"z", "BF16", {3}, append_text("abcdef")}});
+  const auto append_text = [](const std::string& text) {
+    return [text](const Append& append) { append(text); };
+  };
+  write_safetensors(folder / "m", {{"x\"y", "F32", {1, 2}, append_text("12345678")},
+                                   {"z", "BF16", {3}, append_text("abcdef")}});
   const std::string bytes = read_file(folder / "m");
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   EXPECT_EQ(length % 8, 0u);
-  EXPECT_TRUE(bytes.substr(8).starts_with(R"({"__metadata__":{"format":"pt"},"x\"y":{"dtype":"F32")")) << bytes;
+  EXPECT_TRUE(bytes.substr(8).starts_with(R"({"__metadata__":{"format":"pt"},"x\"y":{"dtype":"F32")"))
+      << bytes;
   EXPECT_TRUE(bytes.ends_with("12345678abcdef"));
   const SafetensorsFile file(folder / "m");
   EXPECT_EQ(file.metadata(), (std::map<std::string, std::string>{{"format", "pt"}}));
@@ -190,7 +206,9 @@ TEST(SafetensorsWriter, Case32AlwaysWritesTheFormatAndAlignsTheData) {
 
 TEST(SafetensorsWriter, RefusesAProducerOfTheWrongSize) {
   const TempFolder folder;
-  EXPECT_THROW(write_safetensors(folder / "m", {{"x", "F32", {2}, [](const Append& append) { append("1234"); }}}), Error);
+  EXPECT_THROW(
+      write_safetensors(folder / "m", {{"x", "F32", {2}, [](const Append& append) { append("1234"); }}}),
+      Error);
   EXPECT_TRUE(folder.names().empty());
 }
 

@@ -37,7 +37,8 @@ class TempFolder {
 
   std::vector<std::string> names() const {
     std::vector<std::string> all;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) all.push_back(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      all.push_back(entry.path().filename());
     std::sort(all.begin(), all.end());
     return all;
   }
@@ -69,9 +70,16 @@ std::string error_of(Call&& call) {
 inline std::vector<TensorSpec> classification_head(std::int64_t hidden) {
   return {
       {.hf_name = "bert.pooler.dense.weight", .rows = hidden, .cols = hidden, .may_be_missing = true},
-      {.hf_name = "bert.pooler.dense.bias", .rows = hidden, .init = Init::kZeros, .decay = false, .may_be_missing = true},
+      {.hf_name = "bert.pooler.dense.bias",
+       .rows = hidden,
+       .init = Init::kZeros,
+       .decay = false,
+       .may_be_missing = true},
       {.hf_name = "classifier.weight", .extent = Extent::kLabels, .cols = hidden, .may_be_missing = true},
-      {.hf_name = "classifier.bias", .extent = Extent::kLabels, .init = Init::kZeros, .decay = false,
+      {.hf_name = "classifier.bias",
+       .extent = Extent::kLabels,
+       .init = Init::kZeros,
+       .decay = false,
        .may_be_missing = true},
   };
 }

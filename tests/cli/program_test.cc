@@ -1,0 +1,139 @@
+// The program from outside: exit codes, what goes to which stream, and that a refusal leaves nothing behind.
+#include "tests/cli/program.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+namespace shoal::cli {
+namespace {
+
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("shoal_cli_" + std::to_string(::getpid()) + "_" + info->name());
+    std::filesystem::create_directories(folder_);
+    write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\na\nday\n");
+    std::string rows = "text\tlabel\n";
+    for (int i = 0; i < 8; ++i) rows += "a good day\tgood\na bad day\tbad\n";
+    write("train.tsv", rows);
+  }
+  ~ProgramTest() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  Outcome run(std::vector<std::string> arguments) const { return run_program(folder_, std::move(arguments)); }
+
+  std::filesystem::path folder_;
+  const std::string defaults_ =
+      "[defaults]\n"
+      "model = { preset = \"bert-tiny\", vocab = \"vocab.txt\" }\n"
+      "train_file = \"train.tsv\"\n"
+      "validation_file = \"train.tsv\"\n"
+      "max_steps = 4\n";
+};
+
+TEST_F(ProgramTest, UsageIsTwo) {
+  const std::vector<std::string> cases[] = {{},
+                                            {"tarin"},
+                                            {"train"},
+                                            {"train", "f.toml", "--progress", "fast"},
+                                            {"train", "f.toml", "--none"},
+                                            {"predict", "model"},
+                                            {"help", "learning_rat"},
+                                            {"train", "f.toml", "--set", "seed=1"}};
+  write("f.toml", defaults_ + "[[job]]\nname = 'a'\n");
+  for (const auto& arguments : cases) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << (arguments.empty() ? "" : arguments.front());
+    EXPECT_NE(outcome.err, "");
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST_F(ProgramTest, AsksForHelpAreZero) {
+  EXPECT_EQ(run({"--version"}).out.find("shoal "), 0u);
+  for (const char* argument : {"--version", "--help", "doctor", "help"}) {
+    const Outcome outcome = run({argument});
+    EXPECT_EQ(outcome.code, 0) << argument << outcome.err;
+    EXPECT_NE(outcome.out, "") << argument;
+    EXPECT_EQ(outcome.err, "") << argument;
+  }
+  EXPECT_NE(run({"--version"}).out.find("(commit "), std::string::npos);
+  EXPECT_NE(run({"help", "learning_rate"}).out.find("5e-5"), std::string::npos);
+}
+
+TEST_F(ProgramTest, ARefusedFleetIsOneAndLeavesNothing) {
+  write("f.toml", defaults_ + "learning_rate = -1\n[[job]]\nname = 'a'\ntrain_file = 'no.tsv'\n");
+  const Outcome outcome = run({"train", "f.toml"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "f.toml:6:17: error: learning_rate is -1; allowed: a number > 0\n"
+            "f.toml:9:14: error: train_file: no file 'no.tsv'\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
+  EXPECT_EQ(run({"train", "none.toml"}).err, "none.toml: error: cannot be opened\n");
+}
+
+TEST_F(ProgramTest, CheckListsTheJobs) {
+  write("f.toml", defaults_ + "[[job]]\nname = 's{seed}'\nsweep.seed = [1, 2]\n");
+  const Outcome outcome = run({"check", "f.toml", "--jobs"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("s1  seed=1\ns2  seed=2\nf.toml: 2 jobs, no mistakes in the file"), 0u)
+      << outcome.out;
+}
+
+TEST_F(ProgramTest, TrainPredictEval) {
+  write("f.toml", defaults_ + "[[job]]\nname = 'a'\n");
+  const Outcome outcome = run({"train", "f.toml"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\njob  "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("runs/f/a\n"), std::string::npos) << outcome.out;
+
+  const Outcome prediction = run({"predict", "runs/f/a", "--text", "a good day"});
+  EXPECT_EQ(prediction.code, 0) << prediction.err;
+  EXPECT_NE(prediction.out.find("good 0."), std::string::npos) << prediction.out;
+  EXPECT_NE(prediction.out.find("bad 0."), std::string::npos) << prediction.out;
+  const Outcome of_file = run({"predict", "runs/f/a", "train.tsv", "--json"});
+  EXPECT_EQ(std::count(of_file.out.begin(), of_file.out.end(), '\n'), 16) << of_file.err;
+
+  const Outcome evaluation = run({"eval", "runs/f/a", "train.tsv"});
+  EXPECT_EQ(evaluation.code, 0) << evaluation.err;
+  EXPECT_NE(evaluation.out.find("accuracy"), std::string::npos) << evaluation.out;
+
+  const Outcome again = run({"train", "f.toml"});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.err.find("--overwrite"), std::string::npos) << again.err;
+  EXPECT_EQ(run({"train", "f.toml", "--overwrite", "--progress", "none"}).code, 0);
+}
+
+TEST_F(ProgramTest, AFailedJobIsThree) {
+  write("f.toml", defaults_ + "[[job]]\nname = 'a'\n[[job]]\nname = 'wild'\nlearning_rate = 1e30\n");
+  const Outcome outcome = run({"train", "f.toml"});
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_NE(outcome.out.find("failed: "), std::string::npos) << outcome.out;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "runs/f/a/model.safetensors"));
+}
+
+TEST_F(ProgramTest, ASignalIsFour) {
+  write("f.toml", defaults_ + "[[job]]\nname = 'a'\nmax_steps = 100000000\neval_strategy = 'no'\n");
+  Program program(folder_, {"train", "f.toml", "--progress", "json"});
+  // Trains by now, or never will.
+  for (int i = 0; i < 600 && program.out_so_far().find("\"progress\"") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  program.signal(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.code, 4) << outcome.err;
+  EXPECT_NE(outcome.out.find("\"status\":\"stopped\""), std::string::npos) << outcome.out;
+}
+
+}  // namespace
+}  // namespace shoal::cli

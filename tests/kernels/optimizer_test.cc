@@ -1,0 +1,445 @@
+#include "kernels/reference/optimizer.h"
+
+#include "tests/support/array.h"
+#include "tests/support/op.h"
+#include "tests/support/refusals.h"
+
+namespace shoal::test {
+namespace {
+
+// Rows of three tensors: one that decays; one whose own extent is the job's labels; word embeddings of
+// several chunks, sparse. The weight row holds a frozen tensor between the first and the second.
+struct Layout {
+  static constexpr int kTensors = 3;
+  ParamSpan span[kTensors] = {{0, 0, 384, 1, 0}, {512, 384, 256, 0, 0}, {768, 640, 40064, 1, 1}};
+  static constexpr std::int64_t kRow = 768 + 40064;
+  static constexpr std::int64_t kTrainRow = 640 + 40064;
+
+  std::vector<ParamChunk> chunks() const {
+    std::vector<ParamChunk> all;
+    for (int t = 0; t < kTensors; ++t) {
+      for (std::int64_t begin = 0; begin < span[t].capacity; begin += kParamChunk) {
+        ParamChunk c;
+        std::memset(&c, 0, sizeof c);  // its padding goes to the device too
+        c.tensor = t;
+        c.begin = begin;
+        all.push_back(c);
+      }
+    }
+    return all;
+  }
+};
+const Layout kLayout;
+
+std::int64_t own(const Job& j, int tensor) {
+  const std::int64_t sizes[] = {300, j.shape.labels, 33000 + j.shape.labels};
+  return sizes[tensor];
+}
+
+// Calls each(tensor, place in the weight row, place in the training row) for all own elements.
+template <typename Each>
+void for_own(const Job& j, const Each& each) {
+  for (int t = 0; t < Layout::kTensors; ++t) {
+    for (std::int64_t i = 0; i < own(j, t); ++i) {
+      each(t, static_cast<std::size_t>(kLayout.span[t].offset + i),
+           static_cast<std::size_t>(kLayout.span[t].train_offset + i));
+    }
+  }
+}
+
+// A training row: values at its own elements, NaN where nobody may look.
+Tensor training_row(Job& j, const char* name, Role role, double deviation, bool positive = false) {
+  Tensor t{.name = name, .place = Place::kSlot, .role = role, .columns = Layout::kTrainRow, .packed = true};
+  t.values.assign(static_cast<std::size_t>(t.columns), NAN);
+  for_own(j, [&](int, std::size_t, std::size_t k) {
+    const double v = rounded(t.elem, j.data.normal() * deviation);
+    t.values[k] = positive ? std::abs(v) : v;
+  });
+  return t;
+}
+
+bool updates(const Job& j) { return j.shape.updates && j.live() > 0; }
+
+void add_table(Job& j) {
+  Tensor t{.name = "own", .elem = Elem::kI64, .place = Place::kSlot, .columns = Layout::kTensors, .packed = true};
+  for (int i = 0; i < Layout::kTensors; ++i) t.values.push_back(static_cast<double>(own(j, i)));
+  j.add(std::move(t));
+  j.entry("update", Elem::kI32, {updates(j) ? 1.0 : 0.0});
+}
+
+ParamTable table_of(Lane& lane) {
+  const std::vector<ParamChunk> chunks = kLayout.chunks();
+  ParamTable table;
+  table.tensors = Layout::kTensors;
+  table.chunks = static_cast<int>(chunks.size());
+  table.span = static_cast<const ParamSpan*>(lane.constant("span", kLayout.span, sizeof kLayout.span));
+  table.chunk = static_cast<const ParamChunk*>(
+      lane.constant("chunk", chunks.data(), chunks.size() * sizeof(ParamChunk)));
+  table.own = lane.at<const std::int64_t>("own");
+  return table;
+}
+
+class GradientNormOp : public OpOf<GradientNormOp> {
+ public:
+  std::string label() const override { return "three"; }
+  bool shares_parameters() const override { return false; }  // gradients are a slot's own
+
+  Job job(const JobShape& shape, DType dtype) const override {
+    Job j(shape, dtype);
+    add_table(j);
+    j.add(training_row(j, "grad", Role::kIn, shape.scale / 100));
+    j.entry("max_norm", Elem::kF32, {shape.seed % 3 == 0 ? 0.0 : 1.0});
+    for (const char* name : {"norm", "coef"}) j.entry(name, Elem::kF32, {0}).role = Role::kOut;
+    j.entry("nonfinite", Elem::kI32, {0}).role = Role::kOut;
+    const auto chunks = static_cast<std::int64_t>(kLayout.chunks().size());
+    j.add({.name = "partial", .place = Place::kEntry, .role = Role::kScratch, .columns = chunks});
+    return j;
+  }
+
+  void launch(Lane& lane, const OpTable& ops, Stream stream) const override {
+    GradientNorm a;
+    a.norm = lane.at<float>("norm");
+    a.coef = lane.at<float>("coef");
+    a.nonfinite = lane.at<std::int32_t>("nonfinite");
+    a.partial = lane.at<float>("partial");
+    a.grad = lane.at<const float>("grad");
+    a.stride = Layout::kTrainRow;
+    a.table = table_of(lane);
+    a.W = lane.W();
+    a.slot = lane.slots();
+    a.update = lane.at<const std::int32_t>("update");
+    a.max_norm = lane.at<const float>("max_norm");
+    call(ops.gradient_norm, a, stream);
+  }
+
+  template <typename T, typename Round>
+  Expected reference(const Job& j, Round) const {
+    Expected e;
+    if (!updates(j)) return e;
+    // The plain form is the rounded double one: thirty thousand squares in one float chain would allow
+    // more than a forgotten element makes.
+    std::vector<double> gradient;
+    for_own(j, [&](int, std::size_t, std::size_t k) { gradient.push_back(j.at("grad").values[k]); });
+    const auto r = reference::gradient_norm<double>(gradient, scalar<double>(j, "max_norm"));
+    e.set("norm", Matrix<T>::Constant(1, 1, static_cast<T>(r.norm)));
+    e.set("coef", Matrix<T>::Constant(1, 1, static_cast<T>(r.coef)));
+    e.set("nonfinite", Matrix<T>::Zero(1, 1));
+    return e;
+  }
+
+  // Up to 16,384 squares are summed in float before double takes over: with the 16 or more partial sums
+  // of a vector unit, or pairwise, some ten epsilons.
+  double slack(const std::string&) const override { return 10; }
+};
+
+class AdamWOp : public OpOf<AdamWOp> {
+ public:
+  std::string label() const override { return "three"; }
+  bool shares_parameters() const override { return false; }  // rows are a slot's own
+
+  Job job(const JobShape& shape, DType dtype) const override {
+    Job j(shape, dtype);
+    add_table(j);
+    Tensor p{.name = "p", .place = Place::kSlot, .role = Role::kInOut, .columns = Layout::kRow, .packed = true};
+    p.values.assign(static_cast<std::size_t>(p.columns), NAN);
+    for_own(j, [&](int, std::size_t k, std::size_t) { p.values[k] = rounded(p.elem, j.data.normal() * shape.scale); });
+    j.add(p);
+    if (dtype == DType::kBF16) {
+      p.name = "p16";
+      p.elem = Elem::kBF16;
+      j.add(std::move(p));
+    }
+    j.add(training_row(j, "m", Role::kInOut, 0.01));
+    j.add(training_row(j, "v", Role::kInOut, 0.0001, true));
+    j.add(training_row(j, "grad", Role::kInOut, 0.1));
+    j.entry("coef", Elem::kF32, {0.25});
+    j.entry("nonfinite", Elem::kI32, {held_back(j) ? 1.0 : 0.0});
+    const AdamWScalars k = scalars(j);
+    j.entry("scalars", Elem::kF32, {k.beta1, k.one_minus_beta1, k.beta2, k.one_minus_beta2, k.eps, k.decay,
+                                    k.step_size, k.bias2_sqrt});
+    return j;
+  }
+
+  void launch(Lane& lane, const OpTable& ops, Stream stream) const override {
+    AdamW a;
+    a.p = lane.at<float>("p");
+    if (lane.dtype() == DType::kBF16) a.p16 = lane.at<bf16>("p16");
+    a.m = lane.at<float>("m");
+    a.v = lane.at<float>("v");
+    a.grad = lane.at<float>("grad");
+    a.row_stride = Layout::kRow;
+    a.train_stride = Layout::kTrainRow;
+    a.table = table_of(lane);
+    a.W = lane.W();
+    a.slot = lane.slots();
+    a.update = lane.at<const std::int32_t>("update");
+    a.coef = lane.at<const float>("coef");
+    a.nonfinite = lane.at<const std::int32_t>("nonfinite");
+    a.scalars = lane.at<const AdamWScalars>("scalars");
+    call(ops.adamw, a, stream);
+  }
+
+  template <typename T, typename Round>
+  Expected reference(const Job& j, Round) const {
+    Expected e;
+    if (!updates(j)) return e;
+    Matrix<T> p = matrix<T>(j, "p"), m = matrix<T>(j, "m"), v = matrix<T>(j, "v"), grad = matrix<T>(j, "grad");
+    Matrix<T> p16 = matrix<T>(j, j.dtype == DType::kBF16 ? "p16" : "p");
+    for_own(j, [&](int t, std::size_t row, std::size_t train) {
+      const auto i = static_cast<Eigen::Index>(row), k = static_cast<Eigen::Index>(train);
+      if (!held_back(j)) {
+        const auto s = reference::adamw<T>({p(0, i), m(0, k), v(0, k)}, grad(0, k), scalar<T>(j, "coef"),
+                                           kLayout.span[t].decay != 0, scalars(j));
+        p(0, i) = s.p;
+        p16(0, i) = std::is_same_v<T, float> ? T(static_cast<float>(bf16(static_cast<float>(s.p)))) : s.p;
+        m(0, k) = s.m;
+        v(0, k) = s.v;
+      }
+      if (kLayout.span[t].sparse != 0) grad(0, k) = 0;
+    });
+    e.set("grad", grad);
+    if (held_back(j)) return e;
+    e.set("p", p);
+    e.set("m", m);
+    e.set("v", v);
+    if (j.dtype == DType::kBF16) e.set("p16", p16);
+    return e;
+  }
+
+ private:
+  // Jobs of six labels stand for one with a non-finite gradient.
+  static bool held_back(const Job& j) { return j.shape.labels == 6; }
+  static AdamWScalars scalars(const Job& j) {
+    const double t = 1 + static_cast<double>(j.shape.seed % 9), lr = 1e-2;
+    return {.beta1 = 0.9f,
+            .one_minus_beta1 = 0.1f,
+            .beta2 = 0.999f,
+            .one_minus_beta2 = 0.001f,
+            .eps = 1e-8f,
+            .decay = static_cast<float>(1 - lr * 0.1),
+            .step_size = static_cast<float>(lr / (1 - std::pow(0.9, t))),
+            .bias2_sqrt = static_cast<float>(std::sqrt(1 - std::pow(0.999, t)))};
+  }
+};
+
+SHOAL_OP_LAWS(gradient_norm, {{std::make_shared<GradientNormOp>(), standard_cases()}});
+SHOAL_OP_LAWS(adamw, {{std::make_shared<AdamWOp>(), standard_cases()}});
+
+// Rows of one tensor of a few elements each, R = W.
+class Small {
+ public:
+  Small(Device& device, const std::vector<std::vector<float>>& gradients, std::int64_t capacity = 128)
+      : device_(device),
+        W_(static_cast<int>(gradients.size())),
+        stride_(round_up(capacity, 128)),
+        span_(device, {ParamSpan{0, 0, capacity, 0, 0}}),
+        chunk_(device, {ParamChunk{}}),
+        own_(device, std::vector<std::int64_t>(gradients.size(), static_cast<std::int64_t>(gradients[0].size()))),
+        slot_(device, {0, 1, 2, 3}),
+        update_(device, {1, 1, 1, 1}),
+        nonfinite_(device, {0, 0, 0, 0}),
+        norm_(device, {NAN, NAN, NAN, NAN}),
+        coef_(device, {1, 1, 1, 1}),
+        partial_(device, {NAN, NAN, NAN, NAN}),
+        grad_(device, rows_of(gradients, NAN)),
+        p_(device, rows_of({}, 0)),
+        m_(device, rows_of({}, 0)),
+        v_(device, rows_of({}, 0)) {}
+
+  void norm(float max_norm) {
+    const Array<float> max(device_, {max_norm, max_norm, max_norm, max_norm});
+    GradientNorm a;
+    a.norm = norm_.data();
+    a.coef = coef_.data();
+    a.nonfinite = nonfinite_.data();
+    a.partial = partial_.data();
+    a.grad = grad_.data();
+    a.stride = stride_;
+    a.table = table();
+    a.W = W_;
+    a.slot = slot_.data();
+    a.update = update_.data();
+    a.max_norm = max.data();
+    run(device_.ops().gradient_norm, a);
+  }
+
+  void adamw(const AdamWScalars& s) {
+    const Array<AdamWScalars> scalars(device_, {s, s, s, s});
+    AdamW a;
+    a.p = p_.data();
+    a.m = m_.data();
+    a.v = v_.data();
+    a.grad = grad_.data();
+    a.row_stride = a.train_stride = stride_;
+    a.table = table();
+    a.W = W_;
+    a.slot = slot_.data();
+    a.update = update_.data();
+    a.coef = coef_.data();
+    a.nonfinite = nonfinite_.data();
+    a.scalars = scalars.data();
+    run(device_.ops().adamw, a);
+  }
+
+  float norm_of(std::size_t w) const { return norm_.values()[w]; }
+  float coef_of(std::size_t w) const { return coef_.values()[w]; }
+  bool nonfinite(std::size_t w) const { return nonfinite_.values()[w] != 0; }
+  float p(std::size_t w, std::size_t i) const { return p_.values()[w * static_cast<std::size_t>(stride_) + i]; }
+
+ private:
+  template <typename Args>
+  void run(void (*op)(const Args&, Stream), const Args& args) {
+    const Stream stream = device_.make_stream();
+    call(op, args, stream);
+    device_.synchronize(stream);
+    device_.release(stream);
+  }
+  std::vector<float> rows_of(const std::vector<std::vector<float>>& rows, float fill) const {
+    std::vector<float> all(static_cast<std::size_t>(4 * stride_), fill);
+    for (std::size_t w = 0; w < rows.size(); ++w) {
+      std::copy(rows[w].begin(), rows[w].end(), all.begin() + static_cast<std::ptrdiff_t>(w) * stride_);
+    }
+    return all;
+  }
+  ParamTable table() const { return {1, 1, span_.data(), chunk_.data(), own_.data()}; }
+
+  Device& device_;
+  int W_;
+  std::int64_t stride_;
+  Array<ParamSpan> span_;
+  Array<ParamChunk> chunk_;
+  Array<std::int64_t> own_;
+  Array<std::int32_t> slot_, update_, nonfinite_;
+  Array<float> norm_, coef_, partial_, grad_, p_, m_, v_;
+};
+
+constexpr AdamWScalars kFirstStep{.beta1 = 0.9f,
+                                  .one_minus_beta1 = 0.1f,
+                                  .beta2 = 0.999f,
+                                  .one_minus_beta2 = 0.001f,
+                                  .eps = 1e-8f,
+                                  .decay = 1,
+                                  .step_size = 1e-3f / 0.1f,
+                                  .bias2_sqrt = 0.0316227766f};
+
+// Case 49: the first step is the learning rate, thanks to bias correction. A gradient and a weight of
+// zero stay zero.
+TEST(adamw, TakesTheLearningRateAsItsFirstStep) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    Small small(*device, {{0.1f, -0.1f, 0.0f}});
+    small.adamw(kFirstStep);
+    EXPECT_NEAR(small.p(0, 0), -1.0000e-3, 1e-9) << name;  // eps and a few roundings: 1e-6 of the step
+    EXPECT_NEAR(small.p(0, 1), 1.0000e-3, 1e-9) << name;
+    EXPECT_EQ(small.p(0, 2), 0.0f) << name;
+  }
+}
+
+// Case 46: g1 = (3,0), g2 = (0,4), their mean clipped once to norm 1. No norm over the neighbours.
+TEST(gradient_norm, ClipsTheWindowOnceAndEachSlotByItself) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    Small small(*device, {{1.5f, 2.0f}, {0.3f, 0.4f}, {3000.0f, 4000.0f}});
+    small.norm(1);
+    EXPECT_NEAR(small.coef_of(0) * 1.5, 0.6, 1e-6) << name;  // 1e-6: torch's own, added to the norm
+    EXPECT_NEAR(small.coef_of(0) * 2.0, 0.8, 1e-6) << name;
+    EXPECT_EQ(small.coef_of(1), 1.0f) << name;
+    EXPECT_EQ(small.norm_of(2), 5000.0f) << name;
+  }
+}
+
+TEST(gradient_norm, SeesWhatIsNotFinite) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    Small small(*device, {{1, NAN}, {1, INFINITY}, {1, 2}, {-INFINITY, INFINITY}});
+    small.norm(1);
+    for (const std::size_t w : {0, 1, 3}) EXPECT_TRUE(small.nonfinite(w)) << name << ' ' << w;
+    EXPECT_FALSE(small.nonfinite(2)) << name;
+    small.adamw(kFirstStep);
+    for (const std::size_t w : {0, 1, 3}) EXPECT_EQ(small.p(w, 0), 0.0f) << name << ' ' << w;
+    EXPECT_NE(small.p(2, 0), 0.0f) << name;
+  }
+}
+
+// The room that a neighbour's extents make in the row changes no bit.
+TEST(gradient_norm, DoesNotDependOnTheCapacity) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    Random random(5);
+    std::vector<float> gradient(777);
+    for (float& g : gradient) g = static_cast<float>(random.normal());
+    Small tight(*device, {gradient}, 896), roomy(*device, {gradient}, 12800);
+    tight.norm(1);
+    roomy.norm(1);
+    EXPECT_EQ(tight.norm_of(0), roomy.norm_of(0)) << name;
+    EXPECT_EQ(tight.coef_of(0), roomy.coef_of(0)) << name;
+  }
+}
+
+ParamTable good_table(Addresses& make) {
+  return {3, 5, make.make<ParamSpan>(), make.make<ParamChunk>(), make.make<std::int64_t>()};
+}
+
+TEST(gradient_norm, Refuses) {
+  using A = GradientNorm;
+  Addresses make;
+  A good;
+  good.norm = good.coef = good.partial = make.make<float>();
+  good.nonfinite = make.make<std::int32_t>();
+  good.grad = make.make<float>();
+  good.stride = 256;
+  good.table = good_table(make);
+  good.W = 2;
+  good.slot = good.update = make.make<std::int32_t>();
+  good.max_norm = make.make<float>();
+  const std::string op = "gradient_norm: ";
+  expect_refusals<A>(&OpTable::gradient_norm, good,
+                     {{[](A& a) { a.norm = nullptr; }, op + "norm: wanted an address, got null"},
+                      {[](A& a) { a.coef = nullptr; }, op + "coef: wanted an address, got null"},
+                      {[](A& a) { a.nonfinite = nullptr; }, op + "nonfinite: wanted an address, got null"},
+                      {[](A& a) { a.partial = nullptr; }, op + "partial: wanted an address, got null"},
+                      {[](A& a) { a.grad = nullptr; }, op + "grad: wanted an address, got null"},
+                      {[](A& a) { a.stride = 100; }, op + "stride: wanted a stride of at least 1"},
+                      {[](A& a) { a.table.tensors = 0; }, op + "table.tensors: wanted 1 .. "},
+                      {[](A& a) { a.table.chunks = 2; }, op + "table.chunks: wanted 3 .. "},
+                      {[](A& a) { a.table.span = nullptr; }, op + "table.span: wanted an address, got null"},
+                      {[](A& a) { a.table.chunk = nullptr; }, op + "table.chunk: wanted an address, got null"},
+                      {[](A& a) { a.table.own = nullptr; }, op + "table.own: wanted an address, got null"},
+                      {[](A& a) { a.W = 0; }, op + "W: wanted 1 .. "},
+                      {[](A& a) { a.slot = nullptr; }, op + "slot: wanted an address, got null"},
+                      {[](A& a) { a.update = nullptr; }, op + "update: wanted an address, got null"},
+                      {[](A& a) { a.max_norm = nullptr; }, op + "max_norm: wanted an address, got null"}});
+}
+
+TEST(adamw, Refuses) {
+  using A = AdamW;
+  Addresses make;
+  A good;
+  good.p = make.make<float>();
+  good.p16 = make.make<bf16>();
+  good.m = good.v = good.grad = make.make<float>();
+  good.row_stride = good.train_stride = 256;
+  good.table = good_table(make);
+  good.W = 2;
+  good.slot = good.update = good.nonfinite = make.make<std::int32_t>();
+  good.coef = make.make<float>();
+  good.scalars = make.make<AdamWScalars>();
+  const std::string op = "adamw: ";
+  expect_refusals<A>(&OpTable::adamw, good,
+                     {{[](A& a) { a.p = nullptr; }, op + "p: wanted an address, got null"},
+                      {[](A& a) { a.p16 += 1; }, op + "p16: wanted an address that is a multiple of 64"},
+                      {[](A& a) { a.m = nullptr; }, op + "m: wanted an address, got null"},
+                      {[](A& a) { a.v = nullptr; }, op + "v: wanted an address, got null"},
+                      {[](A& a) { a.grad = nullptr; }, op + "grad: wanted an address, got null"},
+                      {[](A& a) { a.row_stride = 0; }, op + "row_stride: wanted a stride of at least 1"},
+                      {[](A& a) { a.train_stride = 129; }, op + "train_stride: wanted a stride of at least 1"},
+                      {[](A& a) { a.table.own = nullptr; }, op + "table.own: wanted an address, got null"},
+                      {[](A& a) { a.W = -1; }, op + "W: wanted 1 .. "},
+                      {[](A& a) { a.update = nullptr; }, op + "update: wanted an address, got null"},
+                      {[](A& a) { a.coef = nullptr; }, op + "coef: wanted an address, got null"},
+                      {[](A& a) { a.nonfinite = nullptr; }, op + "nonfinite: wanted an address, got null"},
+                      {[](A& a) { a.scalars = nullptr; }, op + "scalars: wanted an address, got null"}});
+}
+
+}  // namespace
+}  // namespace shoal::test

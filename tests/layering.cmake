@@ -1,0 +1,77 @@
+# cmake -DROOT=<repository> -P layering.cmake: fails where a file includes what its floor may not see.
+#
+# Floors, bottom to top: kernels/base, kernels, data (kernels/base only), models, engine, cli. Devices
+# (kernels/cpu, null, cuda, simt) are named by kernels/devices.cc alone; kernels/reference, the
+# specification, is for tests. Eigen stays in kernels/reference, kernels/cpu and tests; CUDA in
+# kernels/cuda and its stand-ins in kernels/simt. Tests and bench see everything.
+
+cmake_minimum_required(VERSION 3.25)
+
+# The floor of a path relative to ROOT.
+function(floor_of path result)
+  if(path MATCHES "^kernels/(base|cpu|null|cuda|simt|reference)/")
+    set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  elseif(path MATCHES "^([a-z]+)/")
+    set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  else()
+    set(${result} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(sees_base base)
+set(sees_kernels base kernels)
+set(sees_cpu base kernels cpu)
+set(sees_null base kernels null)
+set(sees_cuda base kernels cuda)
+set(sees_simt base kernels cuda simt)
+set(sees_reference base kernels reference)
+set(sees_data base data)
+set(sees_models base kernels data models)
+set(sees_engine base kernels data models engine)
+set(sees_cli base kernels data models engine cli)
+
+set(faults "")
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.h ${ROOT}/*.cc ${ROOT}/*.cu ${ROOT}/*.cuh ${ROOT}/*.inc)
+list(FILTER files INCLUDE REGEX "^(kernels|data|models|engine|cli)/")
+foreach(file IN LISTS files)
+  floor_of(${file} floor)
+  file(STRINGS ${ROOT}/${file} includes REGEX "^ *# *include")
+  foreach(line IN LISTS includes)
+    if(line MATCHES "\"([^\"]+)\"")
+      set(target ${CMAKE_MATCH_1})
+      floor_of(${target} target_floor)
+      get_filename_component(folder ${file} DIRECTORY)
+      set(makes "")
+      if(EXISTS ${ROOT}/${folder}/CMakeLists.txt)
+        file(READ ${ROOT}/${folder}/CMakeLists.txt makes)
+      endif()
+      if(NOT EXISTS ${ROOT}/${target} AND makes MATCHES "/${target}[ \"\n)]")
+        # the folder's build makes it
+      elseif(NOT EXISTS ${ROOT}/${target})
+        list(APPEND faults "${file}: includes ${target}, which is not there: paths start at the root")
+      elseif(file STREQUAL "kernels/devices.cc" AND target MATCHES "^kernels/(cpu|null|cuda|simt)/device.h$")
+        # the one place that names devices
+      elseif(NOT target_floor IN_LIST sees_${floor})
+        list(APPEND faults "${file}: includes ${target}: floor ${floor} may see ${sees_${floor}}")
+      endif()
+    elseif(line MATCHES "<(unsupported/)?Eigen/" AND NOT floor MATCHES "^(reference|cpu)$")
+      list(APPEND faults "${file}: includes Eigen: only kernels/reference, kernels/cpu and tests may")
+    endif()
+  endforeach()
+  if(NOT floor MATCHES "^(cuda|simt)$")
+    file(STRINGS ${ROOT}/${file} names REGEX "cuda[A-Z]|cublas|__global__|__shared__|# *include *<cu")
+    foreach(line IN LISTS names)
+      if(NOT line MATCHES "^ *//")
+        list(APPEND faults "${file}: names CUDA: ${line}")
+      endif()
+    endforeach()
+  endif()
+endforeach()
+
+if(NOT files)
+  list(APPEND faults "no sources under ${ROOT}")
+endif()
+if(faults)
+  string(REPLACE ";" "\n" faults "${faults}")
+  message(FATAL_ERROR "layering:\n${faults}")
+endif()
