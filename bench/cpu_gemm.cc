@@ -51,8 +51,8 @@ class Lane {
     rows = {c.W, c.W * std::int64_t{capacity}, slot_.data(), row0_.data(), live_.data()};
     x = block(rows.rows * c.K * c.bytes());
     y = block(rows.rows * c.N * c.bytes());
-    w = block(std::size_t(c.W) * c.N * c.K * c.bytes());
-    b = block(std::size_t(c.W) * c.N * c.bytes());
+    weights = block(std::size_t(c.W) * c.N * c.K * c.bytes());
+    bias = block(std::size_t(c.W) * c.N * c.bytes());
     dw = block(std::size_t(c.W) * c.N * c.K * 4);
   }
   ~Lane() {
@@ -61,7 +61,7 @@ class Lane {
 
   const shoal::GradMode* mode() const { return mode_.data(); }
   shoal::Rows rows;
-  void *x, *y, *w, *b, *dw;
+  void *x, *y, *weights, *bias, *dw;
 
  private:
   // Small positive numbers in either dtype.
@@ -86,12 +86,13 @@ class OneDnn {
   OneDnn(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, Tag a, Tag b, Type result)
       : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
     const Type type = dtype == DType::kF32 ? Type::f32 : Type::bf16;
-    pd_ = dnnl::matmul::primitive_desc(dnnl::matmul::desc({{m, k}, type, a}, {{k, n}, type, b}, {{m, n}, result, Tag::ab}),
-                                       engine_);
+    pd_ = dnnl::matmul::primitive_desc(
+        dnnl::matmul::desc({{m, k}, type, a}, {{k, n}, type, b}, {{m, n}, result, Tag::ab}), engine_);
     matmul_ = dnnl::matmul(pd_);
   }
   void run(void* c, void* a, void* b) {
-    dnnl::memory am(pd_.src_desc(), engine_, a), bm(pd_.weights_desc(), engine_, b), cm(pd_.dst_desc(), engine_, c);
+    dnnl::memory am(pd_.src_desc(), engine_, a), bm(pd_.weights_desc(), engine_, b),
+        cm(pd_.dst_desc(), engine_, c);
     matmul_.execute(stream_, {{DNNL_ARG_SRC, am}, {DNNL_ARG_WEIGHTS, bm}, {DNNL_ARG_DST, cm}});
   }
 
@@ -105,13 +106,14 @@ class OneDnn {
 void print(const char* role, const Case& c, double ours, double theirs) {
   const double flops = 2e-9 * c.W * c.rows * c.N * c.K;
   fmt::print("{:4} {:14} W {:2} rows {:4} N {:4} K {:4}  shoal {:7.1f}  oneDNN {:7.1f} GFLOP/s  {:4.0f} %\n",
-             shoal::name_of(c.dtype), role, c.W, c.rows, c.N, c.K, flops / ours, flops / theirs, 100 * theirs / ours);
+             shoal::name_of(c.dtype), role, c.W, c.rows, c.N, c.K, flops / ours, flops / theirs,
+             100 * theirs / ours);
 }
 
 void measure(shoal::Device& device, shoal::Stream stream, const Case& c) {
   using Tag = OneDnn::Tag;
   Lane lane(device, c);
-  const std::int64_t weights = std::int64_t{c.N} * c.K, stride = lane.rows.rows / c.W;
+  const std::int64_t size = std::int64_t{c.N} * c.K, stride = lane.rows.rows / c.W;
   const auto part = [&](void* base, int w, std::int64_t elements, std::size_t size) {
     return static_cast<char*>(base) + w * elements * static_cast<std::int64_t>(size);
   };
@@ -119,8 +121,8 @@ void measure(shoal::Device& device, shoal::Stream stream, const Case& c) {
   OneDnn forward(c.dtype, c.rows, c.N, c.K, Tag::ab, Tag::ba, type);
   OneDnn backward(c.dtype, c.rows, c.K, c.N, Tag::ab, Tag::ab, type);
   OneDnn gradient(c.dtype, c.N, c.K, c.rows, Tag::ba, Tag::ab, OneDnn::Type::f32);
-  const auto each = [&](OneDnn& op, void* to, std::int64_t n_to, std::size_t size_to, void* a, std::int64_t n_a, void* b,
-                        std::int64_t n_b) {
+  const auto each = [&](OneDnn& op, void* to, std::int64_t n_to, std::size_t size_to, void* a,
+                        std::int64_t n_a, void* b, std::int64_t n_b) {
     return best_seconds([&] {
       for (int w = 0; w < c.W; ++w) {
         op.run(part(to, w, n_to, size_to), part(a, w, n_a, c.bytes()), part(b, w, n_b, c.bytes()));
@@ -128,29 +130,31 @@ void measure(shoal::Device& device, shoal::Stream stream, const Case& c) {
     });
   };
 
-  const shoal::LinearForward f{c.dtype, lane.y, lane.x, {lane.w, weights}, {}, c.N, c.K, lane.rows};
+  const shoal::LinearForward f{c.dtype, lane.y, lane.x, {lane.weights, size}, {}, c.N, c.K, lane.rows};
   print("forward", c, best_seconds([&] { device.ops().linear_forward(f, stream); }),
-        each(forward, lane.y, stride * c.N, c.bytes(), lane.x, stride * c.K, lane.w, weights));
+        each(forward, lane.y, stride * c.N, c.bytes(), lane.x, stride * c.K, lane.weights, size));
 
-  const shoal::LinearGeluForward g{c.dtype, nullptr, lane.y, lane.x, {lane.w, weights}, {lane.b, 0}, c.N, c.K, lane.rows};
+  const shoal::LinearGeluForward g{c.dtype,        nullptr, lane.y, lane.x,   {lane.weights, size},
+                                   {lane.bias, 0}, c.N,     c.K,    lane.rows};
   print("forward+gelu", c, best_seconds([&] { device.ops().linear_gelu_forward(g, stream); }),
-        each(forward, lane.y, stride * c.N, c.bytes(), lane.x, stride * c.K, lane.w, weights));
+        each(forward, lane.y, stride * c.N, c.bytes(), lane.x, stride * c.K, lane.weights, size));
 
-  const shoal::LinearBackwardInput i{c.dtype, lane.x, lane.y, {lane.w, weights}, false, c.N, c.K, lane.rows};
+  const shoal::LinearBackwardInput i{c.dtype, lane.x, lane.y, {lane.weights, size},
+                                     false,   c.N,    c.K,    lane.rows};
   print("backward input", c, best_seconds([&] { device.ops().linear_backward_input(i, stream); }),
-        each(backward, lane.x, stride * c.K, c.bytes(), lane.y, stride * c.N, lane.w, weights));
+        each(backward, lane.x, stride * c.K, c.bytes(), lane.y, stride * c.N, lane.weights, size));
 
   shoal::LinearBackwardWeightGroup group;
   group.dtype = c.dtype;
   group.items = 1;
-  group.item[0].dw = {static_cast<float*>(lane.dw), weights, lane.mode()};
+  group.item[0].dw = {static_cast<float*>(lane.dw), size, lane.mode()};
   group.item[0].dy = lane.y;
   group.item[0].x = lane.x;
   group.item[0].N = c.N;
   group.item[0].K = c.K;
   group.item[0].rows = lane.rows;
   print("weights", c, best_seconds([&] { device.ops().linear_backward_weight_group(group, stream); }),
-        each(gradient, lane.dw, weights, 4, lane.y, stride * c.N, lane.x, stride * c.K));
+        each(gradient, lane.dw, size, 4, lane.y, stride * c.N, lane.x, stride * c.K));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ LiveView::LiveView(const engine::FleetSpec& fleet, Screen screen, Clock clock)
     : fleet_(fleet), screen_(std::move(screen)), state_(fleet, std::move(clock)) {}
 
 LiveView::~LiveView() {
-  redraw();
+  if (last_draw_ >= 0) redraw();
 }
 
 void LiveView::on_plan(const engine::FleetPlan& plan) {

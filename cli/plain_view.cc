@@ -22,8 +22,11 @@ std::string end_text(const engine::JobSpec& job, const engine::JobResult& result
 }
 
 std::string note_text(const engine::FleetSpec& fleet, std::int64_t job, const std::string& line) {
-  if (job < 0) return "note: " + line;
-  return fmt::format("note: {}: {}", fleet.jobs.at(static_cast<std::size_t>(job)).name, line);
+  constexpr std::string_view kWarning = "warning: ";
+  const bool warns = line.starts_with(kWarning);
+  std::string out(warns ? kWarning : "note: ");
+  if (job >= 0) out += fleet.jobs.at(static_cast<std::size_t>(job)).name + ": ";
+  return out + (warns ? line.substr(kWarning.size()) : line);
 }
 
 PlainView::PlainView(const engine::FleetSpec& fleet, LineSink sink, Clock clock)
@@ -57,7 +60,11 @@ void PlainView::on_evaluation(std::int64_t job, double epoch, std::int64_t updat
   std::string line =
       fmt::format("{}  epoch {}  update {}/{}", padded(state_.job(job).name, state_.name_width()),
                   epoch_text(epoch), update, state_.job(job).progress.updates);
-  for (const auto& [name, value] : metrics) line += fmt::format("  {} {}", name, metric_text(value));
+  // metrics.jsonl has all of them; a line of eight would hide the one that counts.
+  const std::string shown = shown_metric(state_.spec(job), metrics);
+  for (const auto& [name, value] : metrics) {
+    if (name == "loss" || name == shown) line += fmt::format("  {} {}", name, metric_text(value));
+  }
   say(line);
 }
 

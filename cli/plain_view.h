@@ -38,7 +38,7 @@ class PlainView : public engine::Observer {
 
 // "done: accuracy 0.981 at epoch 4, 470 updates", "failed: ..."; for both views.
 std::string end_text(const engine::JobSpec& job, const engine::JobResult& result);
-// "note: mood: ..." or "note: ..."
+// "note: mood: ..." or "note: ..."; a line that starts with "warning: " keeps that in front.
 std::string note_text(const engine::FleetSpec& fleet, std::int64_t job, const std::string& line);
 
 }  // namespace shoal::cli

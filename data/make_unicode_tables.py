@@ -3,8 +3,8 @@
 
 The library is asked, code point by code point, through its BertNormalizer and BertPreTokenizer; nothing is
 read from its source. Its tables come from several old versions of Unicode, so the classes are written out in
-full (they then hold with any version of utf8proc), while canonical decomposition and lower case are written
-as exceptions to the libutf8proc of this machine.
+full (they then hold with any version of utf8proc), while canonical decomposition, canonical order and lower
+case are written as exceptions to the libutf8proc of this machine.
 
     python3 data/make_unicode_tables.py > data/unicode_tables.inc     (needs tokenizers and libutf8proc.so.2)
 """
@@ -43,10 +43,18 @@ def decomposition(point):
     return "".join(chr(c) for c in buffer[:n])
 
 
+class Property(ctypes.Structure):
+    """The head of utf8proc_property_t."""
+    _fields_ = [("category", ctypes.c_int16), ("combining_class", ctypes.c_int16)]
+
+
+utf8proc.utf8proc_get_property.restype = ctypes.POINTER(Property)
+
+
 def main():
     clean, cjk = normalizer(clean_text=True), normalizer(handle_chinese_chars=True)
     strip, lower, split = normalizer(strip_accents=True), normalizer(lowercase=True), BertPreTokenizer()
-    removed, space, ideograph, mark, punctuation = set(), set(), set(), set(), set()
+    removed, space, ideograph, mark, punctuation, unordered = set(), set(), set(), set(), set(), set()
     stripped, lowered = {}, {}
     for p in list(range(0xD800)) + list(range(0xE000, 0x110000)):
         c = chr(p)
@@ -57,6 +65,13 @@ def main():
         stripped[p] = strip.normalize_str("a" + c + "b")[1:-1]
         if stripped[p] == "":
             mark.add(p)
+        # A mark of class 216 passes one of class 224, unless something of class 0 stands between.
+        ordered = strip.normalize_str("\u302e" + c + "\U0001d165")[0] != "\u302e"
+        known = utf8proc.utf8proc_get_property(p).contents.combining_class != 0
+        if ordered and not known and decomposition(p) == c:
+            sys.exit(f"U+{p:04X}: ordered as a mark, utf8proc has class 0: the table has no form for it")
+        if known and not ordered:
+            unordered.add(p)
         lowered[p] = lower.normalize_str("a" + c + "b")[1:-1]
         words = [w for w, _ in split.pre_tokenize_str("a" + c + "b")]
         if words == ["a", "b"]:
@@ -91,7 +106,8 @@ def main():
         print(line + "\n};")
 
     for name, points in (("kRemovedRanges", removed), ("kSpaceRanges", space), ("kIdeographRanges", ideograph),
-                         ("kMarkRanges", mark), ("kPunctuationRanges", punctuation)):
+                         ("kMarkRanges", mark), ("kPunctuationRanges", punctuation),
+                         ("kUnorderedRanges", unordered)):
         write("Range", name, ranges(points))
     write("Range", "kUndecomposedRanges", ranges(undecomposed))
     write("LowerCase", "kLowerCaseExceptions", lower_pairs)

@@ -35,6 +35,7 @@ std::vector<std::uint8_t> make_classes() {
   mark(kIdeographRanges, kIdeograph);
   mark(kMarkRanges, kMark);
   mark(kPunctuationRanges, kPunctuation);
+  mark(kUnorderedRanges, kUnordered);
   return classes;
 }
 
@@ -71,6 +72,7 @@ int to_lower(char32_t point, char32_t out[2]) {
 }
 
 int combining_class(char32_t point) {
+  if (char_class(point) & kUnordered) return 0;
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(point))->combining_class;
 }
 

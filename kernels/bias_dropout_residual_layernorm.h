@@ -5,7 +5,8 @@
 // Writes    y, z, stats: overwritten (=)
 // Rounds    z once, before its statistics are taken from the rounded z; y once
 // Tail      zeros in rows live .. ceil128(live) of y and z; stats beyond live are not written
-// Dropout   philox.h's hidden table: element = row in the slot * C + column
+// Dropout   philox.h's hidden table: element = row in the slot * C + column. A dropped element is an
+//           exact 0, forward and backward, even of NaN or infinity
 // Repeat    bitwise; a row depends on itself alone
 // Reference kernels/reference/layernorm.h.  Ba et al., Layer Normalization, arXiv 1607.06450.
 //

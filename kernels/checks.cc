@@ -38,8 +38,9 @@ void Need::not_negative(std::string_view name, double value) const {
 
 void Need::rows(std::string_view name, const Rows& rows) const {
   require(rows.W > 0, "{}: {}.W: wanted at least 1, got {}", op_, name, rows.W);
-  require(rows.rows > 0 && rows.rows % kRowAlign == 0 && rows.rows <= std::numeric_limits<std::int32_t>::max(),
-          "{}: {}.rows: wanted a positive multiple of {} below 2^31, got {}", op_, name, kRowAlign, rows.rows);
+  require(
+      rows.rows > 0 && rows.rows % kRowAlign == 0 && rows.rows <= std::numeric_limits<std::int32_t>::max(),
+      "{}: {}.rows: wanted a positive multiple of {} below 2^31, got {}", op_, name, kRowAlign, rows.rows);
   require(rows.slot != nullptr, "{}: {}.slot: wanted an address, got null", op_, name);
   require(rows.row0 != nullptr, "{}: {}.row0: wanted an address, got null", op_, name);
   require(rows.live != nullptr, "{}: {}.live: wanted an address, got null", op_, name);

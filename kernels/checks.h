@@ -19,8 +19,8 @@ class Need {
  public:
   explicit Need(std::string_view op) : op_(op) {}
 
-  void pointer(std::string_view name, const void* p) const;  // not null
-  void aligned(std::string_view name, const void* p) const;  // not null, kPointerAlign
+  void pointer(std::string_view name, const void* p) const;                         // not null
+  void aligned(std::string_view name, const void* p) const;                         // not null, kPointerAlign
   void multiple(std::string_view name, std::int64_t value, std::int64_t of) const;  // and > 0
   void between(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) const;
   void one_of(std::string_view name, std::int64_t value, std::initializer_list<int> allowed) const;

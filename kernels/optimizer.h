@@ -13,6 +13,9 @@
 // Writes    own extents of entries with update[w] != 0 and nonfinite[w] == 0; p16 = round(p) in the same
 //           pass. Tensors marked sparse: their gradient is zero again afterwards, also where nonfinite
 //           held the update back
+// Needs     p16 = round(p) before the call, where a sparse tensor's gradient, m and v are zero (a device
+//           may leave such elements unread: they move by the decay alone); eps >= 0
+// Rounds    m and v once each; a result below the smallest normal number may be stored as 0
 // Repeat    bitwise; an element depends on itself and its slot's scalars alone
 #pragma once
 

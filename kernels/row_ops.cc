@@ -33,8 +33,7 @@ void check(const ScatterRows& a) {
   check_lanes(need, a.to, a.from, a.C, a.index);
   need.aligned("dx", a.dx);
   need.aligned("dy", a.dy);
-  need.apart("dx", a.dx, bytes_of(a.dtype, a.from.rows, a.C), "dy", a.dy,
-             bytes_of(a.dtype, a.to.rows, a.C));
+  need.apart("dx", a.dx, bytes_of(a.dtype, a.from.rows, a.C), "dy", a.dy, bytes_of(a.dtype, a.to.rows, a.C));
 }
 
 Cost cost(const ScatterRows& a) {

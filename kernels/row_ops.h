@@ -9,7 +9,8 @@
 // Writes    dx: rows 0 .. ceil128(live_from): zeros but for the indexed ones. add: dx += there, the rest
 //           untouched
 //
-// dropout: y = x * mask, scaled; its own backward with x = dy. Rounds y once; y may be x. Tail zeros.
+// dropout: y = x * mask, scaled; its own backward with x = dy. Rounds y once; y may be x. Tail zeros. A
+// dropped element is an exact 0, even of NaN or infinity.
 //
 // cast_rows: the dtype copy of f32 parameters of the named slots: to[slot * stride + i] =
 // round(from[slot * stride + i]) for i < elements. Used after an import; the optimizer keeps it up.

@@ -6,14 +6,13 @@
 # shellcheck shell=bash
 
 packages=(
-  g++ cmake ninja-build pkg-config git python3
+  g++ cmake ninja-build git python3
   libdnnl-dev       # oneDNN: the matrix products of the CPU device
   libeigen3-dev     # the reference device
-  libfmt-dev libcli11-dev libspdlog-dev
+  libfmt-dev libcli11-dev
   libtomlplusplus-dev nlohmann-json3-dev libcsv-dev
   libutf8proc-dev   # the tokenizer's Unicode tables
-  libssl-dev libxxhash-dev
-  libgtest-dev libgmock-dev
+  libgtest-dev
 )
 
 install_packages() {

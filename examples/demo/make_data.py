@@ -20,7 +20,7 @@ TASKS = {"mood": (4400, "tsv"), "topic": (2000, "csv"), "order": (2000, "tsv"), 
 
 
 def draw(task, count, seed):
-    """train_rows + DEV_ROWS different rows of a task, each a dict by column."""
+    """`count` different rows of a task, in mixed order, each a dict by column."""
     source = random.Random(seed)
     seen = {}
     while len(seen) < count:

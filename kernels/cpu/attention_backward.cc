@@ -36,18 +36,18 @@ struct Tiles {
         dq(ds + 2 * kQueries * keys),
         delta(dq + length * D) {}
 
-  float* q;            // [queries, D], scaled
-  float* dout;         // [queries, D]
-  float* k;            // [keys, D]
-  float* kt;           // [D, keys]
-  float* vt;           // [D, keys]
-  float* dk;           // [keys, D]
-  float* dv;           // [keys, D]
-  float* p;            // [queries, keys]: scores, then m p
-  float* ds;           // [queries, keys]: dp, then ds
+  float* q;                // [queries, D], scaled
+  float* dout;             // [queries, D]
+  float* k;                // [keys, D]
+  float* kt;               // [D, keys]
+  float* vt;               // [D, keys]
+  float* dk;               // [keys, D]
+  float* dv;               // [keys, D]
+  float* p;                // [queries, keys]: scores, then m p
+  float* ds;               // [queries, keys]: dp, then ds
   std::uint16_t* numbers;  // [queries, keys]: dropout's
-  float* dq;           // [length, D]
-  float* delta;        // [length]
+  float* dq;               // [length, D]
+  float* delta;            // [length]
 };
 
 // Scores and dp of a block become m p and ds, rounded.
@@ -79,8 +79,8 @@ void make_delta(float* delta, const T* dout, const T* o, std::int64_t ld, std::i
 }
 
 template <typename T>
-void head_backward(const AttentionBackward& a, const SeqItem& item, int head, float* scratch, std::int64_t longest_one,
-                   std::int64_t max_keys) {
+void head_backward(const AttentionBackward& a, const SeqItem& item, int head, float* scratch,
+                   std::int64_t longest_one, std::int64_t max_keys) {
   const SeqRows rows(a.seqs, a.rows, item);
   const int D = a.D;
   const std::int64_t C = std::int64_t{a.H} * D, ld = 3 * C, S = rows.length;

@@ -30,7 +30,8 @@ class HeadDropout {
                std::int64_t columns) const {
     for (std::int64_t r = 0; r < rows; r += kLanes) {
       for (std::int64_t c = 0; c < columns; c += kLanes) {
-        tile(to + r * ld + c, ld, static_cast<std::uint32_t>((i + r) >> 4) << 16 | static_cast<std::uint32_t>((j + c) >> 4),
+        tile(to + r * ld + c, ld,
+             static_cast<std::uint32_t>((i + r) >> 4) << 16 | static_cast<std::uint32_t>((j + c) >> 4),
              static_cast<int>(std::min<std::int64_t>(kLanes, rows - r)));
       }
     }
@@ -48,8 +49,10 @@ class HeadDropout {
     std::uint32_t word[4][kTileLanes];
     const int lanes = std::min(rows, 8) * 4;
     for (int lane = 0; lane < lanes; lane += kPhiloxLanes) {
-      PhiloxWord c[4] = {PhiloxWord{} + drop_.update, PhiloxWord{} + drop_.micro_site, PhiloxWord{}, PhiloxWord{} + c3};
-      for (int n = 0; n < kPhiloxLanes; ++n) c[2][n] = first_lane_ + static_cast<std::uint32_t>(lane + n);
+      PhiloxWord number = {};
+      for (int n = 0; n < kPhiloxLanes; ++n) number[n] = first_lane_ + static_cast<std::uint32_t>(lane + n);
+      PhiloxWord c[4] = {PhiloxWord{} + drop_.update, PhiloxWord{} + drop_.micro_site, number,
+                         PhiloxWord{} + c3};
       auto k0 = static_cast<std::uint32_t>(drop_.key), k1 = static_cast<std::uint32_t>(drop_.key >> 32);
 #pragma GCC unroll 10
       for (int round = 0; round < 10; ++round) {

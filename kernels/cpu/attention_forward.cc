@@ -75,7 +75,8 @@ void make_operand(const Tiles& t, std::int64_t queries, std::int64_t columns, co
 }
 
 template <typename T>
-void head_forward(const AttentionForward& a, const SeqItem& item, int head, float* scratch, std::int64_t max_keys) {
+void head_forward(const AttentionForward& a, const SeqItem& item, int head, float* scratch,
+                  std::int64_t max_keys) {
   const SeqRows rows(a.seqs, a.rows, item);
   const std::int64_t C = std::int64_t{a.H} * a.D, ld = 3 * C, S = rows.length;
   const T* const qkv = static_cast<const T*>(a.qkv) + rows.first * ld + head * a.D;

@@ -47,11 +47,13 @@ inline void multiply_registers(float* c, std::int64_t ldc, const Left& a, const 
 }
 
 template <int N>
-inline void multiply_columns(float* c, std::int64_t ldc, Left a, const float* b, std::int64_t ldb, std::int64_t m,
-                             std::int64_t k, bool add) {
+inline void multiply_columns(float* c, std::int64_t ldc, Left a, const float* b, std::int64_t ldb,
+                             std::int64_t m, std::int64_t k, bool add) {
   std::int64_t i = 0;
-  for (; i + 8 <= m; i += 8, a.base += 8 * a.row) multiply_registers<8, N>(c + i * ldc, ldc, a, b, ldb, k, add);
-  for (; i + 4 <= m; i += 4, a.base += 4 * a.row) multiply_registers<4, N>(c + i * ldc, ldc, a, b, ldb, k, add);
+  for (; i + 8 <= m; i += 8, a.base += 8 * a.row)
+    multiply_registers<8, N>(c + i * ldc, ldc, a, b, ldb, k, add);
+  for (; i + 4 <= m; i += 4, a.base += 4 * a.row)
+    multiply_registers<4, N>(c + i * ldc, ldc, a, b, ldb, k, add);
   for (; i < m; ++i, a.base += a.row) multiply_registers<1, N>(c + i * ldc, ldc, a, b, ldb, k, add);
 }
 

@@ -20,11 +20,13 @@
 
 namespace shoal::cpu {
 
-constexpr int kTile = 16;        // rows or columns of a tile
-constexpr int kTileK = 32;       // k of a tile
+constexpr int kTile = 16;   // rows or columns of a tile
+constexpr int kTileK = 32;  // k of a tile
 constexpr int kTileElements = kTile * kTileK;
 
-constexpr std::int64_t k_tiles(std::int64_t k) { return (k + kTileK - 1) / kTileK; }
+constexpr std::int64_t k_tiles(std::int64_t k) {
+  return (k + kTileK - 1) / kTileK;
+}
 // Elements of a packed operand: n rows or columns (a multiple of 16) by k.
 constexpr std::int64_t packed_elements(std::int64_t n, std::int64_t k) {
   return n / kTile * k_tiles(k) * kTileElements;
@@ -47,7 +49,9 @@ void pack_b_transposed(bf16* to, const bf16* b, std::int64_t ld, std::int64_t n,
 inline TilesA packed_tiles(const bf16* a, std::int64_t k) {
   return {a, k_tiles(k) * kTileElements, kTileElements, kTileK};
 }
-inline TilesA plain_tiles(const bf16* a, std::int64_t ld) { return {a, kTile * ld, kTileK, ld}; }
+inline TilesA plain_tiles(const bf16* a, std::int64_t ld) {
+  return {a, kTile * ld, kTileK, ld};
+}
 
 // Sets up this thread's tile registers; released at the end of the scope.
 class TileScope {

@@ -66,7 +66,6 @@ void forward_block(const BiasDropoutResidualLayerNormForward& a, const RowBlock&
 template <typename T, bool kDrop>
 void backward_block(const BiasDropoutResidualLayerNormBackward& a, const RowBlock& block,
                     const RowDropout& drop) {
-  constexpr int kRows = 2;
   const std::int64_t first = block.row0 + block.first;
   LayerNormBackwardRows<T> rows;
   rows.C = a.C;
@@ -75,7 +74,7 @@ void backward_block(const BiasDropoutResidualLayerNormBackward& a, const RowBloc
   rows.dbeta = rows.dgamma + a.C;
   rows.dbias = rows.dbeta + a.C;
   zero_rows(rows.dgamma, 0, 3, a.C);
-  alignas(64) std::uint16_t numbers[kDrop ? kRows * kMaxColumns : 1];
+  alignas(64) std::uint16_t numbers[kDrop ? kBackwardRows * kMaxColumns : 1];
   for (std::int64_t r = block.first; r < block.last;) {
     const std::int64_t at = block.row0 + r;
     rows.dz = row_of<T>(a.dz, at, a.C);
@@ -84,11 +83,11 @@ void backward_block(const BiasDropoutResidualLayerNormBackward& a, const RowBloc
     rows.z = row_of<T>(a.z, at, a.C);
     rows.mean = a.stats.mean + at;
     rows.rstd = a.stats.rstd + at;
-    const int count = block.last - r >= kRows ? kRows : 1;
+    const int count = block.last - r >= kBackwardRows ? kBackwardRows : 1;
     rows.ahead = r + 2 * count <= a.rows.live[block.w] ? count * a.C : 0;
     if constexpr (kDrop) dropout_numbers(numbers, drop, r * a.C, count * a.C);
-    if (count == kRows) {
-      layernorm_backward<kRows, kDrop, true>(rows, drop, numbers);
+    if (count == kBackwardRows) {
+      layernorm_backward<kBackwardRows, kDrop, true>(rows, drop, numbers);
     } else {
       layernorm_backward<1, kDrop, true>(rows, drop, numbers);
     }

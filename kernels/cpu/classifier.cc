@@ -104,8 +104,10 @@ void input_block(const ClassifierBackward& a, const RowBlock& block) {
 // dw of kTile labels from `label` in up to kColumns columns, over rows first .. last: rows ascending. The
 // first rows of an entry set or add by its mode, the others add.
 template <typename T>
-void weight_tile(const ClassifierBackward& a, int w, int label, int column, std::int64_t first, std::int64_t last) {
-  const int n = a.n[w], vectors = std::min(kTile, (a.C - column) / kLanes), labels = std::min(kTile, n - label);
+void weight_tile(const ClassifierBackward& a, int w, int label, int column, std::int64_t first,
+                 std::int64_t last) {
+  const int n = a.n[w], vectors = std::min(kTile, (a.C - column) / kLanes),
+            labels = std::min(kTile, n - label);
   const T* x = row_of<T>(a.x, a.rows.row0[w], a.C) + column;
   const float* dlogits = a.dlogits + static_cast<std::int64_t>(a.rows.row0[w]) * a.ld + label;
   f32x16 sum[kTile][kTile] = {};

@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include "kernels/base/error.h"
 #include <oneapi/dnnl/dnnl.hpp>
+
+#include "kernels/base/error.h"
 
 namespace shoal::cpu {
 namespace {
@@ -36,7 +37,9 @@ Bf16Unit find_bf16_unit() {
   return Bf16Unit::kNone;
 }
 
-Buffer::~Buffer() { std::free(data_); }
+Buffer::~Buffer() {
+  std::free(data_);
+}
 
 std::byte* Buffer::reserve(std::size_t bytes) {
   if (bytes > bytes_) {

@@ -59,9 +59,13 @@ class Context {
 };
 
 // Divides n things into tiles of a fixed size.
-constexpr std::int64_t tiles_of(std::int64_t n, std::int64_t tile) { return (n + tile - 1) / tile; }
+constexpr std::int64_t tiles_of(std::int64_t n, std::int64_t tile) {
+  return (n + tile - 1) / tile;
+}
 
-inline Context& context(Stream stream) { return *static_cast<Context*>(stream.handle); }
+inline Context& context(Stream stream) {
+  return *static_cast<Context*>(stream.handle);
+}
 
 #define SHOAL_OP(function, Args) void function(const Args& args, Stream stream);
 #include "kernels/ops.def"

@@ -37,10 +37,12 @@ class CpuDevice final : public Device {
 #undef SHOAL_OP
   }
 
-  std::string_view name() const override { return "cpu"; }
+  std::string_view name() const override {
+    return "cpu";
+  }
 
   std::string description() const override {
-    const char* unit = bf16_unit_ == Bf16Unit::kAmx       ? " with AVX512-BF16 and AMX"
+    const char* unit = bf16_unit_ == Bf16Unit::kAmx      ? " with AVX512-BF16 and AMX"
                        : bf16_unit_ == Bf16Unit::kAvx512 ? " with AVX512-BF16"
                                                          : "";
     const std::string cores = fmt::format("{} core{}{}", cores_, cores_ == 1 ? "" : "s", unit);
@@ -48,7 +50,9 @@ class CpuDevice final : public Device {
     return fmt::format("{} thread{} on {}", threads_, threads_ == 1 ? "" : "s", cores);
   }
 
-  const OpTable& ops() const override { return ops_; }
+  const OpTable& ops() const override {
+    return ops_;
+  }
   bool supports(DType dtype) const override {
     return dtype == DType::kF32 || bf16_unit_ != Bf16Unit::kNone;
   }
@@ -62,13 +66,21 @@ class CpuDevice final : public Device {
     if (huge) madvise(block, rounded, MADV_HUGEPAGE);  // a hint: without it pages are small
     return block;
   }
-  void release(Memory, void* block) override { std::free(block); }
+  void release(Memory, void* block) override {
+    std::free(block);
+  }
 
-  Stream make_stream() override { return Stream{new Context(threads_, bf16_unit_)}; }
-  void release(Stream stream) override { delete static_cast<Context*>(stream.handle); }
+  Stream make_stream() override {
+    return Stream{new Context(threads_, bf16_unit_)};
+  }
+  void release(Stream stream) override {
+    delete static_cast<Context*>(stream.handle);
+  }
 
   // Work is done when the call returns: there is nothing to wait for.
-  Event make_event() override { return Event{this}; }
+  Event make_event() override {
+    return Event{this};
+  }
   void release(Event) override {}
   void record(Event, Stream) override {}
   void wait(Stream, Event) override {}

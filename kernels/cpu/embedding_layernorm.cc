@@ -14,7 +14,8 @@ constexpr int kForwardBlock = 16;  // rows a thread takes at once: small blocks 
 
 // z of activation row `at`, rounded, into row [C] and a.z; the sum of its elements. `next` is a row to come.
 template <typename T>
-float embedding_row(const EmbeddingLayerNormForward& a, int slot, std::int64_t at, std::int64_t next, float* row) {
+float embedding_row(const EmbeddingLayerNormForward& a, int slot, std::int64_t at, std::int64_t next,
+                    float* row) {
   const std::int64_t C = a.C;
   const float* word = of_slot<float>(a.word, slot) + a.ids[at] * C;
   const float* position = of_slot<float>(a.position, slot) + a.positions[at] * C;
@@ -63,7 +64,6 @@ void forward_block(const EmbeddingLayerNormForward& a, const RowBlock& block, co
 
 template <typename T, bool kDrop>
 void backward_block(const EmbeddingLayerNormBackward& a, const RowBlock& block, const RowDropout& drop) {
-  constexpr int kRows = 2;
   const std::int64_t first = block.row0 + block.first;
   LayerNormBackwardRows<T> rows;
   rows.C = a.C;
@@ -71,7 +71,7 @@ void backward_block(const EmbeddingLayerNormBackward& a, const RowBlock& block, 
   rows.dgamma = a.partial + first / kRowChunk * 3 * a.C;
   rows.dbeta = rows.dgamma + a.C;
   zero_rows(rows.dgamma, 0, 3, a.C);  // there is no bias: its plane stays zero
-  alignas(64) std::uint16_t numbers[kDrop ? kRows * kMaxColumns : 1];
+  alignas(64) std::uint16_t numbers[kDrop ? kBackwardRows * kMaxColumns : 1];
   for (std::int64_t r = block.first; r < block.last;) {
     const std::int64_t at = block.row0 + r;
     rows.dz = row_of<T>(a.dz, at, a.C);
@@ -79,11 +79,11 @@ void backward_block(const EmbeddingLayerNormBackward& a, const RowBlock& block, 
     rows.z = row_of<T>(a.z, at, a.C);
     rows.mean = a.stats.mean + at;
     rows.rstd = a.stats.rstd + at;
-    const int count = block.last - r >= kRows ? kRows : 1;
+    const int count = block.last - r >= kBackwardRows ? kBackwardRows : 1;
     rows.ahead = r + 2 * count <= a.rows.live[block.w] ? count * a.C : 0;
     if constexpr (kDrop) dropout_numbers(numbers, drop, r * a.C, count * a.C);
-    if (count == kRows) {
-      layernorm_backward<kRows, kDrop, false>(rows, drop, numbers);
+    if (count == kBackwardRows) {
+      layernorm_backward<kBackwardRows, kDrop, false>(rows, drop, numbers);
     } else {
       layernorm_backward<1, kDrop, false>(rows, drop, numbers);
     }

@@ -100,8 +100,12 @@ inline f32x16 round_to(f32x16 value) {
 
 // Asks for memory ahead of its use. Row ops run along many short streams at once, in which the hardware
 // does not run ahead far enough by itself.
-inline void fetch(const void* from) { __builtin_prefetch(from, 0); }
-inline void fetch_to_write(const void* to) { __builtin_prefetch(to, 1); }
+inline void fetch(const void* from) {
+  __builtin_prefetch(from, 0);
+}
+inline void fetch_to_write(const void* to) {
+  __builtin_prefetch(to, 1);
+}
 
 // The first n < 16 elements, zeros behind them; and back.
 inline f32x16 load_first(const float* from, std::int64_t n) {

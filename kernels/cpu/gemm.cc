@@ -1,7 +1,8 @@
 #include "kernels/cpu/gemm.h"
 
-#include <cstring>
 #include <oneapi/dnnl/dnnl.h>
+
+#include <cstring>
 
 #include "kernels/base/error.h"
 
@@ -17,7 +18,8 @@ constexpr int kColumnTileBf16 = 128;
 
 TilePlan::TilePlan(const Context& context, const RowProduct& p) {
   const bool f32 = p.dtype == DType::kF32;
-  require(f32 || context.bf16_unit != Bf16Unit::kNone, "cpu: bf16 needs AVX512-BF16 or AMX, which this CPU lacks");
+  require(f32 || context.bf16_unit != Bf16Unit::kNone,
+          "cpu: bf16 needs AVX512-BF16 or AMX, which this CPU lacks");
   row_tile = f32 ? kRowTileF32 : kRowTileBf16;
   column_tile = std::min(p.n, f32 ? kColumnTileF32 : kColumnTileBf16);
   for (int w = 0; w < p.rows.W; ++w) row_tiles = std::max(row_tiles, tiles_of(p.rows.live[w], row_tile));

@@ -22,12 +22,12 @@ namespace shoal::cpu {
 struct RowProduct {
   DType dtype = DType::kF32;
   const void* a = nullptr;
-  Param w;                    // [n,k] if transposed, else [k,n]
+  Param w;  // [n,k] if transposed, else [k,n]
   bool transposed = false;
   int n = 0;
   int k = 0;
   Rows rows;
-  void* results[2] = {};      // [rows, n] of dtype, or null: what the epilogue writes, for the tail rule
+  void* results[2] = {};  // [rows, n] of dtype, or null: what the epilogue writes, for the tail rule
 };
 
 // A tile of the result: `live` rows from `row` (of the lane) on, columns `column` .. + n.
@@ -73,9 +73,10 @@ template <typename Epilogue>
 void multiply_item_f32(const RowProduct& p, ResultTile tile, std::int64_t rows, float* scratch,
                        const Epilogue& epilogue) {
   const auto* const a = static_cast<const float*>(p.a) + tile.row * p.k;
-  const auto* const w = static_cast<const float*>(p.w.base) + tile.slot * p.w.stride +
-                        tile.column * (p.transposed ? p.k : 1);
-  multiply_f32(scratch, tile.n, a, p.k, false, w, p.transposed ? p.k : p.n, p.transposed, rows, tile.n, p.k, 0);
+  const auto* const w =
+      static_cast<const float*>(p.w.base) + tile.slot * p.w.stride + tile.column * (p.transposed ? p.k : 1);
+  multiply_f32(scratch, tile.n, a, p.k, false, w, p.transposed ? p.k : p.n, p.transposed, rows, tile.n, p.k,
+               0);
   tile.c = scratch;
   tile.ldc = tile.n;
   epilogue(tile);

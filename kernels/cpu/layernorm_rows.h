@@ -59,9 +59,10 @@ inline void keep(const RowStats& stats, std::int64_t row, const Moments& m) {
   stats.rstd[row] = m.rstd;
 }
 
-// Rows a forward takes through its three passes together, so that the end of one row's sum does not hold
-// up the next.
+// Rows taken through the passes together, so that the end of one row's sum does not hold up the next.
+// More of them, with what is fetched ahead, would crowd the first-level cache.
 constexpr int kForwardRows = 2;
+constexpr int kBackwardRows = 2;
 
 // y = z normalised, times gamma plus beta, and dropped out where kDrop.
 template <bool kDrop, typename T>
@@ -92,8 +93,8 @@ struct LayerNormBackwardRows {
   int ahead = 0;  // elements from here to the rows of the next call
 };
 
-// R rows at once: their chains hide each other's latency, and the sums of the block are touched once.
-// numbers: dropout's for R * C elements, read where kDrop.
+// R rows at once, with the sums of the block touched once. g and h are kept from the first pass for the
+// second: cheaper than to widen and normalise again. numbers: dropout's for R * C elements, read where kDrop.
 template <int R, bool kDrop, bool kBranch, typename T>
 inline void layernorm_backward(const LayerNormBackwardRows<T>& a, const RowDropout& drop,
                                const std::uint16_t* numbers) {

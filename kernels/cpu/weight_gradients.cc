@@ -32,7 +32,8 @@ float* gradient(const Grad& g, const Rows& rows, int w) {
 }
 
 void zero_block(float* to, std::int64_t ld, std::int64_t m, std::int64_t n) {
-  for (std::int64_t i = 0; i < m; ++i) std::memset(to + i * ld, 0, static_cast<std::size_t>(n) * sizeof(float));
+  for (std::int64_t i = 0; i < m; ++i)
+    std::memset(to + i * ld, 0, static_cast<std::size_t>(n) * sizeof(float));
 }
 
 void weights_f32(const WeightGradientItem& a, Context& context) {
@@ -44,7 +45,8 @@ void weights_f32(const WeightGradientItem& a, Context& context) {
     for (std::int64_t item = 0; item < a.rows.W * row_tiles * column_tiles; ++item) {
       const int w = static_cast<int>(item / (row_tiles * column_tiles));
       const std::int64_t i = item / column_tiles % row_tiles * kTileN, j = item % column_tiles * kTileKF32;
-      const std::int64_t m = std::min<std::int64_t>(kTileN, a.N - i), n = std::min<std::int64_t>(kTileKF32, a.K - j);
+      const std::int64_t m = std::min<std::int64_t>(kTileN, a.N - i),
+                         n = std::min<std::int64_t>(kTileKF32, a.K - j);
       float* const dw = gradient(a.dw, a.rows, w);
       if (dw == nullptr) continue;
       const std::int64_t live = a.rows.live[w];
@@ -100,7 +102,8 @@ void weights_bf16(const WeightGradientItem& a, Context& context) {
   for (std::int64_t item = 0; item < a.rows.W * row_tiles * column_tiles; ++item) {
     const int w = static_cast<int>(item / (row_tiles * column_tiles));
     const std::int64_t i0 = item / column_tiles % row_tiles * kTileBf16, j0 = item % column_tiles * kTileBf16;
-    const std::int64_t m = std::min<std::int64_t>(kTileBf16, a.N - i0), n = std::min<std::int64_t>(kTileBf16, a.K - j0);
+    const std::int64_t m = std::min<std::int64_t>(kTileBf16, a.N - i0),
+                       n = std::min<std::int64_t>(kTileBf16, a.K - j0);
     float* const dw = gradient(a.dw, a.rows, w);
     if (dw == nullptr) continue;
     const std::int64_t live = a.rows.live[w];
@@ -142,7 +145,8 @@ void biases(const WeightGradientItem& a, const Context& context) {
     for (std::int64_t first = 0; first < live; first += kRowChunk) {
       float sum[kSumColumns] = {};
       for (std::int64_t r = first; r < std::min(live, first + kRowChunk); ++r) {
-        for (std::int64_t j = 0; j < n; j += kLanes) store16(sum + j, load16(sum + j) + load16(dy + r * a.N + j));
+        for (std::int64_t j = 0; j < n; j += kLanes)
+          store16(sum + j, load16(sum + j) + load16(dy + r * a.N + j));
       }
       for (std::int64_t j = 0; j < n; ++j) total[j] += sum[j];
     }

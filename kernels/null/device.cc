@@ -39,7 +39,8 @@ class NullDevice final : public Device {
     return block;
   }
   void release(Memory, void* block) override {
-    require(block == nullptr || blocks_.erase(block) == 1, "null device: release: {} is not allocated", block);
+    require(block == nullptr || blocks_.erase(block) == 1, "null device: release: {} is not allocated",
+            block);
   }
 
   Stream make_stream() override { return Stream{handle()}; }
@@ -67,6 +68,8 @@ class NullDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_null_device(const DeviceOptions&) { return std::make_unique<NullDevice>(); }
+std::unique_ptr<Device> make_null_device(const DeviceOptions&) {
+  return std::make_unique<NullDevice>();
+}
 
 }  // namespace shoal::null

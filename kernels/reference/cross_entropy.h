@@ -10,9 +10,9 @@ namespace shoal::reference {
 
 template <typename T>
 struct CrossEntropyResult {
-  T loss = T(0);           // inv_items * sum of row_loss
-  ColVector<T> row_loss;   // [rows]
-  Matrix<T> dlogits;       // [rows, n]
+  T loss = T(0);          // inv_items * sum of row_loss
+  ColVector<T> row_loss;  // [rows]
+  Matrix<T> dlogits;      // [rows, n]
 };
 
 template <typename T>

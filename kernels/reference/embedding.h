@@ -18,8 +18,7 @@ Matrix<T> embedding_sum(const Tokens& tokens, const Matrix<T>& word, const Matri
                         const Matrix<T>& type) {
   Matrix<T> z(tokens.rows(), word.cols());
   for (Eigen::Index i = 0; i < tokens.rows(); ++i) {
-    z.row(i) =
-        word.row(tokens.ids[i]) + position.row(tokens.positions[i]) + type.row(tokens.types[i]);
+    z.row(i) = word.row(tokens.ids[i]) + position.row(tokens.positions[i]) + type.row(tokens.types[i]);
   }
   return z;
 }

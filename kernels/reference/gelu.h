@@ -1,4 +1,5 @@
-// GELU in the erf form: gelu(u) = u Phi(u), gelu'(u) = Phi(u) + u phi(u) (Hendrycks and Gimpel, arXiv 1606.08415).
+// GELU in the erf form: gelu(u) = u Phi(u), gelu'(u) = Phi(u) + u phi(u) (Hendrycks and Gimpel, arXiv
+// 1606.08415).
 #pragma once
 
 #include <cmath>

@@ -52,12 +52,9 @@ LayerNormResult<T> layernorm_forward(const Matrix<T>& z, const RowVector<T>& gam
 }
 
 template <typename T, typename Round = Exact>
-LayerNormResult<T> bias_dropout_residual_layernorm_forward(const Matrix<T>& x, const RowVector<T>& b,
-                                                           const Matrix<T>& factors,
-                                                           const Matrix<T>& residual,
-                                                           const RowVector<T>& gamma,
-                                                           const RowVector<T>& beta, T eps,
-                                                           Round round = {}) {
+LayerNormResult<T> bias_dropout_residual_layernorm_forward(
+    const Matrix<T>& x, const RowVector<T>& b, const Matrix<T>& factors, const Matrix<T>& residual,
+    const RowVector<T>& gamma, const RowVector<T>& beta, T eps, Round round = {}) {
   const Matrix<T> z = (x.rowwise() + b).cwiseProduct(factors) + residual;
   return layernorm_forward<T>(z, gamma, beta, eps, Matrix<T>::Ones(z.rows(), z.cols()), round);
 }

@@ -48,13 +48,15 @@ LinearGeluResult<T> linear_gelu_forward(const Matrix<T>& x, const Matrix<T>& w, 
 }
 
 template <typename T, typename Round = Exact>
-Matrix<T> linear_dgelu_backward(const Matrix<T>& dy, const Matrix<T>& w, const Matrix<T>& u, Round round = {}) {
+Matrix<T> linear_dgelu_backward(const Matrix<T>& dy, const Matrix<T>& w, const Matrix<T>& u,
+                                Round round = {}) {
   const Matrix<T> dg = dy * w;
   return round(Matrix<T>(dg.cwiseProduct(u.unaryExpr([](T v) { return gelu_derivative(v); }))));
 }
 
 template <typename T, typename Round = Exact>
-Matrix<T> linear_tanh_forward(const Matrix<T>& x, const Matrix<T>& w, const RowVector<T>& b, Round round = {}) {
+Matrix<T> linear_tanh_forward(const Matrix<T>& x, const Matrix<T>& w, const RowVector<T>& b,
+                              Round round = {}) {
   const Matrix<T> u = linear_forward<T>(x, w, b);
   return round(Matrix<T>(u.unaryExpr([](T v) {
     using std::tanh;

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <Eigen/Core>
-
 #include <complex>
 
 #include "kernels/base/dtype.h"
@@ -24,9 +23,15 @@ using RowVector = Eigen::Matrix<T, 1, Eigen::Dynamic>;
 template <typename T>
 using ColVector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-inline double real_part(double x) { return x; }
-inline float real_part(float x) { return x; }
-inline double real_part(std::complex<double> x) { return x.real(); }
+inline double real_part(double x) {
+  return x;
+}
+inline float real_part(float x) {
+  return x;
+}
+inline double real_part(std::complex<double> x) {
+  return x.real();
+}
 
 struct Exact {
   template <typename M>

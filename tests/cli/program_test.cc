@@ -32,7 +32,10 @@ class ProgramTest : public testing::Test {
   Outcome run(std::vector<std::string> arguments) const { return run_program(folder_, std::move(arguments)); }
 
   std::filesystem::path folder_;
+  // One thread: the tests share their cores, and results do not depend on it.
   const std::string defaults_ =
+      "[fleet]\n"
+      "threads = 1\n"
       "[defaults]\n"
       "model = { preset = \"bert-tiny\", vocab = \"vocab.txt\" }\n"
       "train_file = \"train.tsv\"\n"
@@ -76,8 +79,8 @@ TEST_F(ProgramTest, ARefusedFleetIsOneAndLeavesNothing) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err,
-            "f.toml:6:17: error: learning_rate is -1; allowed: a number > 0\n"
-            "f.toml:9:14: error: train_file: no file 'no.tsv'\n");
+            "f.toml:8:17: error: learning_rate is -1; allowed: a number > 0\n"
+            "f.toml:11:14: error: train_file: no file 'no.tsv'\n");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
   EXPECT_EQ(run({"train", "none.toml"}).err, "none.toml: error: cannot be opened\n");
 }
@@ -97,14 +100,14 @@ TEST_F(ProgramTest, TrainPredictEval) {
   EXPECT_NE(outcome.out.find("\njob  "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("runs/f/a\n"), std::string::npos) << outcome.out;
 
-  const Outcome prediction = run({"predict", "runs/f/a", "--text", "a good day"});
+  const Outcome prediction = run({"predict", "runs/f/a", "--text", "a good day", "--threads", "1"});
   EXPECT_EQ(prediction.code, 0) << prediction.err;
   EXPECT_NE(prediction.out.find("good 0."), std::string::npos) << prediction.out;
   EXPECT_NE(prediction.out.find("bad 0."), std::string::npos) << prediction.out;
-  const Outcome of_file = run({"predict", "runs/f/a", "train.tsv", "--json"});
+  const Outcome of_file = run({"predict", "runs/f/a", "train.tsv", "--json", "--threads", "1"});
   EXPECT_EQ(std::count(of_file.out.begin(), of_file.out.end(), '\n'), 16) << of_file.err;
 
-  const Outcome evaluation = run({"eval", "runs/f/a", "train.tsv"});
+  const Outcome evaluation = run({"eval", "runs/f/a", "train.tsv", "--threads", "1"});
   EXPECT_EQ(evaluation.code, 0) << evaluation.err;
   EXPECT_NE(evaluation.out.find("accuracy"), std::string::npos) << evaluation.out;
 

@@ -41,6 +41,7 @@ class Views : public testing::Test {
   void play(engine::Observer& view) {
     view.on_plan(plan_);
     view.on_note(0, "classifier: initialised");
+    view.on_note(-1, "warning: so");
     view.on_job_start(0, 0);
     view.on_job_start(1, 1);
     now_ = 10;
@@ -48,7 +49,7 @@ class Views : public testing::Test {
         {.job = 0, .update = 40, .updates = 80, .epoch = 2, .loss = 0.5, .tokens = 5000, .seconds = 10});
     view.on_progress(
         {.job = 1, .update = 20, .updates = 80, .epoch = 1, .loss = 0.75, .tokens = 5000, .seconds = 10});
-    view.on_evaluation(0, 2, 40, {{"loss", 0.4}, {"accuracy", 0.9125}});
+    view.on_evaluation(0, 2, 40, {{"loss", 0.4}, {"accuracy", 0.9125}, {"f1", 0.9}});
     now_ = 39.5;
     view.on_tick();
     now_ = 40;
@@ -90,6 +91,7 @@ TEST_F(Views, Plain) {
             "checked 2 data sets: 12,000 rows, mean 13.1 tokens, 3 truncated, 0.01 % [UNK], labels agree in "
             "train and dev\n"
             "note: mood: classifier: initialised\n"
+            "warning: so\n"
             "   0:00  mood   started in slot 0\n"
             "   0:00  topic  started in slot 1\n"
             "   0:10  mood   epoch 2  update 40/80  loss 0.400  accuracy 0.912\n"
@@ -194,12 +196,13 @@ TEST_F(Views, JsonIsALineAnEvent) {
   const std::string start =
       R"({"event":"plan","jobs":2,"slots":2,"device":"2 cores","groups":[{"model":"BERT 2 layers x 128, vocabulary 2,048, random weights","jobs":2,"slots":2,"bytes":41000000}],"data_sets":2,"rows":12000,"tokens":157200,"truncated":3,"unknown":15}
 {"event":"note","job":"mood","text":"classifier: initialised"}
+{"event":"note","text":"warning: so"}
 {"event":"start","job":"mood","slot":0}
 )";
   EXPECT_EQ(text_.substr(0, start.size()), start);
   EXPECT_NE(
       text_.find(
-          R"({"event":"evaluation","job":"mood","epoch":2.0,"update":40,"metrics":{"loss":0.4,"accuracy":0.9125}})"),
+          R"({"event":"evaluation","job":"mood","epoch":2.0,"update":40,"metrics":{"loss":0.4,"accuracy":0.9125,"f1":0.9}})"),
       std::string::npos)
       << text_;
   EXPECT_NE(text_.find(R"("status":"failed","reason":"loss is not finite at update 21")"), std::string::npos)

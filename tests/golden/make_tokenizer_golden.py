@@ -5,8 +5,8 @@
 
 cases     texts under the small vocabulary V0 and several options: ids and token types with [CLS] and [SEP]
 cuts      [first, second, max_length, kept of first, kept of second]: truncation longest_first
-points    a hash for each 16,384 code points: every code point c alone, as "a c b" without the blanks, and
-          before an acute accent, through normaliser and word splitter
+points    a hash for each 16,384 code points through normaliser and word splitter: every code point alone,
+          between two letters, and among marks of the combining classes 224, 230 and 216
 corpora   a hash over the ids of whole files of DATA (default ../shared/data), real vocabularies
 """
 import json
@@ -129,7 +129,7 @@ def points():
                 if 0xD800 <= p < 0xE000:
                     continue
                 c = chr(p)
-                for text in (c, "a" + c + "b", c + "\u0301"):
+                for text in (c, "a" + c + "b", "\u302e" + c + "\u0301\U0001d165"):
                     fnv.add("\n".join(words(normalizer, splitter, text)).encode() + b"\0")
             hashes.append(f"{fnv.value:016x}")
         out[name] = hashes

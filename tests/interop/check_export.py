@@ -26,6 +26,7 @@ import transformers
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 
 # fp32 against fp32: both round each of some 20 dependent sums of a two-layer model once, about 1e-6 of the largest
 # logit. One wrong token, position or label order moves logits by more than 1e-2.

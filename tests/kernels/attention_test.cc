@@ -121,8 +121,9 @@ class AttentionBackwardOp : public OpOf<AttentionBackwardOp> {
   template <typename T, typename Round>
   Expected reference(const Job& j, Round round) const {
     Expected e;
-    e.set("dqkv", reference::attention_backward<T>(matrix<T>(j, "dout"), matrix<T>(j, "qkv"), matrix<T>(j, "o"),
-                                                   matrix<T>(j, "lse"), shape_of<T>(j, H_, D_, drops_), round));
+    e.set("dqkv",
+          reference::attention_backward<T>(matrix<T>(j, "dout"), matrix<T>(j, "qkv"), matrix<T>(j, "o"),
+                                           matrix<T>(j, "lse"), shape_of<T>(j, H_, D_, drops_), round));
     return e;
   }
 
@@ -132,9 +133,10 @@ class AttentionBackwardOp : public OpOf<AttentionBackwardOp> {
 };
 
 // Every list of the work lists, and lengths around the tiles of 16.
-const Case kLists{"lists",
-                  {JobShape{.lengths = {32, 33, 64, 65}, .seed = 31}, JobShape{.lengths = {128, 129}, .seed = 32},
-                   JobShape{.lengths = {15, 16, 17, 31, 1}, .seed = 33}}};
+const Case kLists{
+    "lists",
+    {JobShape{.lengths = {32, 33, 64, 65}, .seed = 31}, JobShape{.lengths = {128, 129}, .seed = 32},
+     JobShape{.lengths = {15, 16, 17, 31, 1}, .seed = 33}}};
 const Case kTile{"bert_base", {JobShape{.lengths = {128, 40, 128}, .seed = 34}}};
 
 std::vector<Case> cases() {
@@ -201,23 +203,24 @@ TEST(attention_forward, Refuses) {
   good.drop = make.drop();
   good.rows = make.rows();
   const std::string op = "attention_forward: ";
-  expect_refusals<A>(&OpTable::attention_forward, good,
-                     {{[](A& a) { a.D = 48; }, op + "D: wanted one of 16, 32, 64, 128, got 48"},
-                      {[](A& a) { a.H = 0; }, op + "H: wanted 1 .. 256, got 0"},
-                      {[](A& a) { a.H = 257; }, op + "H: wanted 1 .. 256, got 257"},
-                      {[](A& a) { a.o = nullptr; }, op + "o: wanted an address, got null"},
-                      {[](A& a) { a.lse = nullptr; }, op + "lse: wanted an address, got null"},
-                      {[](A& a) { a.qkv = nullptr; }, op + "qkv: wanted an address, got null"},
-                      {[](A& a) { a.seqs.B = 0; }, op + "seqs.B: wanted 1 .. 65535, got 0"},
-                      {[](A& a) { a.seqs.B = 65536; }, op + "seqs.B: wanted 1 .. 65535, got 65536"},
-                      {[](A& a) { a.seqs.cu = nullptr; }, op + "seqs.cu: wanted an address, got null"},
-                      {[](A& a) { a.seqs.count = nullptr; }, op + "seqs.count: wanted an address, got null"},
-                      {[](A& a) { a.seqs.items[2] = nullptr; }, op + "seqs.items: wanted an address, got null"},
-                      {[](A& a) { a.seqs.item_count = nullptr; }, op + "seqs.item_count: wanted an address"},
-                      {[](A& a) { a.drop.threshold = nullptr; }, op + "drop.threshold: wanted an address"},
-                      {[](A& a) { a.drop.site = 65536; }, op + "drop.site: wanted 0 .. 65535, got 65536"},
-                      {[](A& a) { a.o = const_cast<void*>(a.qkv); }, op + "o: wanted memory apart from qkv"},
-                      {[](A& a) { a.rows.W = 0; }, op + "rows.W: wanted at least 1, got 0"}});
+  expect_refusals<A>(
+      &OpTable::attention_forward, good,
+      {{[](A& a) { a.D = 48; }, op + "D: wanted one of 16, 32, 64, 128, got 48"},
+       {[](A& a) { a.H = 0; }, op + "H: wanted 1 .. 256, got 0"},
+       {[](A& a) { a.H = 257; }, op + "H: wanted 1 .. 256, got 257"},
+       {[](A& a) { a.o = nullptr; }, op + "o: wanted an address, got null"},
+       {[](A& a) { a.lse = nullptr; }, op + "lse: wanted an address, got null"},
+       {[](A& a) { a.qkv = nullptr; }, op + "qkv: wanted an address, got null"},
+       {[](A& a) { a.seqs.B = 0; }, op + "seqs.B: wanted 1 .. 65535, got 0"},
+       {[](A& a) { a.seqs.B = 65536; }, op + "seqs.B: wanted 1 .. 65535, got 65536"},
+       {[](A& a) { a.seqs.cu = nullptr; }, op + "seqs.cu: wanted an address, got null"},
+       {[](A& a) { a.seqs.count = nullptr; }, op + "seqs.count: wanted an address, got null"},
+       {[](A& a) { a.seqs.items[2] = nullptr; }, op + "seqs.items: wanted an address, got null"},
+       {[](A& a) { a.seqs.item_count = nullptr; }, op + "seqs.item_count: wanted an address"},
+       {[](A& a) { a.drop.threshold = nullptr; }, op + "drop.threshold: wanted an address"},
+       {[](A& a) { a.drop.site = 65536; }, op + "drop.site: wanted 0 .. 65535, got 65536"},
+       {[](A& a) { a.o = const_cast<void*>(a.qkv); }, op + "o: wanted memory apart from qkv"},
+       {[](A& a) { a.rows.W = 0; }, op + "rows.W: wanted at least 1, got 0"}});
 }
 
 TEST(attention_backward, Refuses) {
@@ -235,21 +238,22 @@ TEST(attention_backward, Refuses) {
   good.drop = make.drop();
   good.rows = make.rows();
   const std::string op = "attention_backward: ";
-  expect_refusals<A>(&OpTable::attention_backward, good,
-                     {{[](A& a) { a.D = 20; }, op + "D: wanted one of 16, 32, 64, 128, got 20"},
-                      {[](A& a) { a.H = 300; }, op + "H: wanted 1 .. 256, got 300"},
-                      {[](A& a) { a.dqkv = nullptr; }, op + "dqkv: wanted an address, got null"},
-                      {[](A& a) { a.dout = nullptr; }, op + "dout: wanted an address, got null"},
-                      {[](A& a) { a.qkv = nullptr; }, op + "qkv: wanted an address, got null"},
-                      {[](A& a) { a.o = nullptr; }, op + "o: wanted an address, got null"},
-                      {[](A& a) { a.lse = nullptr; }, op + "lse: wanted an address, got null"},
-                      {[](A& a) { a.seqs.B = -1; }, op + "seqs.B: wanted 1 .. 65535, got -1"},
-                      {[](A& a) { a.drop.update = nullptr; }, op + "drop.update: wanted an address"},
-                      {[](A& a) { a.drop.micro = nullptr; }, op + "drop.micro: wanted an address"},
-                      {[](A& a) { a.dqkv = const_cast<void*>(a.qkv); }, op + "dqkv: wanted memory apart from qkv"},
-                      {[](A& a) { a.dqkv = const_cast<void*>(a.dout); }, op + "dqkv: wanted memory apart from dout"},
-                      {[](A& a) { a.dqkv = const_cast<void*>(a.o); }, op + "dqkv: wanted memory apart from o"},
-                      {[](A& a) { a.rows.rows = 127; }, op + "rows.rows: wanted a positive multiple of 128"}});
+  expect_refusals<A>(
+      &OpTable::attention_backward, good,
+      {{[](A& a) { a.D = 20; }, op + "D: wanted one of 16, 32, 64, 128, got 20"},
+       {[](A& a) { a.H = 300; }, op + "H: wanted 1 .. 256, got 300"},
+       {[](A& a) { a.dqkv = nullptr; }, op + "dqkv: wanted an address, got null"},
+       {[](A& a) { a.dout = nullptr; }, op + "dout: wanted an address, got null"},
+       {[](A& a) { a.qkv = nullptr; }, op + "qkv: wanted an address, got null"},
+       {[](A& a) { a.o = nullptr; }, op + "o: wanted an address, got null"},
+       {[](A& a) { a.lse = nullptr; }, op + "lse: wanted an address, got null"},
+       {[](A& a) { a.seqs.B = -1; }, op + "seqs.B: wanted 1 .. 65535, got -1"},
+       {[](A& a) { a.drop.update = nullptr; }, op + "drop.update: wanted an address"},
+       {[](A& a) { a.drop.micro = nullptr; }, op + "drop.micro: wanted an address"},
+       {[](A& a) { a.dqkv = const_cast<void*>(a.qkv); }, op + "dqkv: wanted memory apart from qkv"},
+       {[](A& a) { a.dqkv = const_cast<void*>(a.dout); }, op + "dqkv: wanted memory apart from dout"},
+       {[](A& a) { a.dqkv = const_cast<void*>(a.o); }, op + "dqkv: wanted memory apart from o"},
+       {[](A& a) { a.rows.rows = 127; }, op + "rows.rows: wanted a positive multiple of 128"}});
 }
 
 }  // namespace

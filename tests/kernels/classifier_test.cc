@@ -87,9 +87,11 @@ class BackwardOp : public OpOf<BackwardOp> {
 
   template <typename T, typename Round>
   Expected reference(const Job& j, Round round) const {
-    const Matrix<T> x = matrix<T>(j, "x"), w = matrix<T>(j, "w", j.shape.labels), dlogits = matrix<T>(j, "dlogits");
+    const Matrix<T> x = matrix<T>(j, "x"), w = matrix<T>(j, "w", j.shape.labels),
+                    dlogits = matrix<T>(j, "dlogits");
     Expected e;
-    e.set("dx", reference::linear_backward_input<T>(dlogits, w, round), product_terms(dlogits, w.transpose()));
+    e.set("dx", reference::linear_backward_input<T>(dlogits, w, round),
+          product_terms(dlogits, w.transpose()));
     e.set_gradient<T>(j, "dw", reference::linear_backward_weight<T>(dlogits, x),
                       product_terms(dlogits.transpose(), x.transpose()));
     e.set_gradient<T>(j, "db", reference::linear_backward_bias<T>(dlogits), column_terms(dlogits));
@@ -101,9 +103,10 @@ class BackwardOp : public OpOf<BackwardOp> {
 };
 
 // Neighbours of 2 and of 150 labels, as in one lane of real jobs.
-const Case kLabels{"labels", {JobShape{.lengths = {30}, .labels = 150, .seed = 71},
-                              JobShape{.lengths = {33}, .labels = 2, .seed = 72},
-                              JobShape{.lengths = {1}, .labels = 17, .mode = GradMode::kAdd, .seed = 73}}};
+const Case kLabels{
+    "labels",
+    {JobShape{.lengths = {30}, .labels = 150, .seed = 71}, JobShape{.lengths = {33}, .labels = 2, .seed = 72},
+     JobShape{.lengths = {1}, .labels = 17, .mode = GradMode::kAdd, .seed = 73}}};
 
 std::vector<Case> cases() {
   std::vector<Case> all = standard_cases();
@@ -111,10 +114,10 @@ std::vector<Case> cases() {
   return all;
 }
 
-SHOAL_OP_LAWS(classifier_forward, {{std::make_shared<ForwardOp>(48), cases()},
-                                   {std::make_shared<ForwardOp>(768), {kLabels}}});
-SHOAL_OP_LAWS(classifier_backward, {{std::make_shared<BackwardOp>(48), cases()},
-                                    {std::make_shared<BackwardOp>(768), {kLabels}}});
+SHOAL_OP_LAWS(classifier_forward,
+              {{std::make_shared<ForwardOp>(48), cases()}, {std::make_shared<ForwardOp>(768), {kLabels}}});
+SHOAL_OP_LAWS(classifier_backward,
+              {{std::make_shared<BackwardOp>(48), cases()}, {std::make_shared<BackwardOp>(768), {kLabels}}});
 
 // The same weights among more labels give the same logits.
 TEST(classifier_forward, GivesALabelTheSameLogitAmongMore) {

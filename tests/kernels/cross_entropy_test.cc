@@ -74,9 +74,10 @@ class CrossEntropyOp : public OpOf<CrossEntropyOp> {
 };
 
 // More rows than one chunk of the sum holds, and neighbours of 2 and of 150 labels.
-const Case kLabels{"labels", {JobShape{.lengths = {300}, .labels = 150, .seed = 81},
-                              JobShape{.lengths = {129}, .labels = 2, .seed = 82},
-                              JobShape{.lengths = {1}, .labels = 1, .seed = 83}}};
+const Case kLabels{
+    "labels",
+    {JobShape{.lengths = {300}, .labels = 150, .seed = 81},
+     JobShape{.lengths = {129}, .labels = 2, .seed = 82}, JobShape{.lengths = {1}, .labels = 1, .seed = 83}}};
 
 std::vector<Case> cases() {
   std::vector<Case> all = standard_cases();
@@ -135,15 +136,19 @@ class Small {
 };
 
 // The logit of the wrong label that makes a row's loss `loss` where the right label has 0.
-float logit_for(double loss) { return static_cast<float>(std::log(std::expm1(loss))); }
+float logit_for(double loss) {
+  return static_cast<float>(std::log(std::expm1(loss)));
+}
 
 // Case 44: a window of micro-batches with losses (1, 1, 1) and (5) has loss 2, not the mean of means 3.
 TEST(cross_entropy, SumsMicroBatchesToTheMeanOfTheWindow) {
   for (const std::string& name : test_devices()) {
     const auto device = make_device(name);
     const float one = logit_for(1), five = logit_for(5);
-    const Small first(*device, {0, one, 0, one, 0, one}, {0, 0, 0}, 0.25f), second(*device, {five, 0}, {1}, 0.25f);
-    EXPECT_NEAR(first.loss() + second.loss(), 2.0, 4 * FLT_EPSILON) << name;  // a rounding each for four terms
+    const Small first(*device, {0, one, 0, one, 0, one}, {0, 0, 0}, 0.25f),
+        second(*device, {five, 0}, {1}, 0.25f);
+    EXPECT_NEAR(first.loss() + second.loss(), 2.0, 4 * FLT_EPSILON)
+        << name;  // a rounding each for four terms
   }
 }
 

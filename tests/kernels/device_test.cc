@@ -79,7 +79,8 @@ TEST(Devices, ReplayAGraph) {
     const auto device = make_device(name);
     const Array<int> from(*device, {1}), to(*device, {0});
     const Stream stream = device->make_stream();
-    const auto graph = device->capture(stream, [&] { device->copy(to.data(), from.data(), sizeof(int), stream); });
+    const auto graph =
+        device->capture(stream, [&] { device->copy(to.data(), from.data(), sizeof(int), stream); });
     device->synchronize(stream);
     for (int round = 0; round < 2; ++round) {
       device->zero(to.data(), sizeof(int), stream);

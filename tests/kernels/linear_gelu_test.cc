@@ -99,9 +99,10 @@ const Case kTile{"bert_base", {JobShape{.lengths = {128, 128, 44}, .seed = 22}}}
 SHOAL_OP_LAWS(linear_gelu_forward, {{std::make_shared<LinearGeluForwardOp>(64, 32, true), standard_cases()},
                                     {std::make_shared<LinearGeluForwardOp>(16, 48, false), standard_cases()},
                                     {std::make_shared<LinearGeluForwardOp>(3072, 768, true), {kTile}}});
-SHOAL_OP_LAWS(linear_dgelu_backward, {{std::make_shared<LinearDgeluBackwardOp>(32, 64, false), standard_cases()},
-                                      {std::make_shared<LinearDgeluBackwardOp>(16, 48, true), standard_cases()},
-                                      {std::make_shared<LinearDgeluBackwardOp>(768, 3072, false), {kTile}}});
+SHOAL_OP_LAWS(linear_dgelu_backward,
+              {{std::make_shared<LinearDgeluBackwardOp>(32, 64, false), standard_cases()},
+               {std::make_shared<LinearDgeluBackwardOp>(16, 48, true), standard_cases()},
+               {std::make_shared<LinearDgeluBackwardOp>(768, 3072, false), {kTile}}});
 
 // u given or not, g has the same bits: it may be recomputed from u.
 TEST(linear_gelu_forward, GivesTheSameBitsWithoutU) {
@@ -135,18 +136,19 @@ TEST(linear_gelu_forward, Refuses) {
   good.K = 32;
   good.rows = make.rows();
   const std::string op = "linear_gelu_forward: ";
-  expect_refusals<A>(&OpTable::linear_gelu_forward, good,
-                     {{[](A& a) { a.N = 20; }, op + "N: wanted a positive multiple of 16, got 20"},
-                      {[](A& a) { a.K = 20; }, op + "K: wanted a positive multiple of 16, got 20"},
-                      {[](A& a) { a.g = nullptr; }, op + "g: wanted an address, got null"},
-                      {[](A& a) { a.x = nullptr; }, op + "x: wanted an address, got null"},
-                      {[](A& a) { a.u = static_cast<std::byte*>(a.u) + 4; }, op + "u: wanted an address that is"},
-                      {[](A& a) { a.w.base = nullptr; }, op + "w: wanted an address, got null"},
-                      {[](A& a) { a.b.base = nullptr; }, op + "b: wanted an address, got null"},
-                      {[](A& a) { a.g = a.u; }, op + "u: wanted memory apart from g"},
-                      {[](A& a) { a.g = const_cast<void*>(a.x); }, op + "g: wanted memory apart from x"},
-                      {[](A& a) { a.u = const_cast<void*>(a.x); }, op + "u: wanted memory apart from x"},
-                      {[](A& a) { a.rows.rows = 1; }, op + "rows.rows: wanted a positive multiple of 128"}});
+  expect_refusals<A>(
+      &OpTable::linear_gelu_forward, good,
+      {{[](A& a) { a.N = 20; }, op + "N: wanted a positive multiple of 16, got 20"},
+       {[](A& a) { a.K = 20; }, op + "K: wanted a positive multiple of 16, got 20"},
+       {[](A& a) { a.g = nullptr; }, op + "g: wanted an address, got null"},
+       {[](A& a) { a.x = nullptr; }, op + "x: wanted an address, got null"},
+       {[](A& a) { a.u = static_cast<std::byte*>(a.u) + 4; }, op + "u: wanted an address that is"},
+       {[](A& a) { a.w.base = nullptr; }, op + "w: wanted an address, got null"},
+       {[](A& a) { a.b.base = nullptr; }, op + "b: wanted an address, got null"},
+       {[](A& a) { a.g = a.u; }, op + "u: wanted memory apart from g"},
+       {[](A& a) { a.g = const_cast<void*>(a.x); }, op + "g: wanted memory apart from x"},
+       {[](A& a) { a.u = const_cast<void*>(a.x); }, op + "u: wanted memory apart from x"},
+       {[](A& a) { a.rows.rows = 1; }, op + "rows.rows: wanted a positive multiple of 128"}});
 }
 
 TEST(linear_dgelu_backward, Refuses) {

@@ -99,9 +99,10 @@ const Case kTile{"bert_base", {JobShape{.lengths = {128, 128, 44, 84}, .seed = 2
 SHOAL_OP_LAWS(linear_forward, {{std::make_shared<LinearForwardOp>(48, 32), standard_cases()},
                                {std::make_shared<LinearForwardOp>(16, 16, false), standard_cases()},
                                {std::make_shared<LinearForwardOp>(768, 3072), {kTile}}});
-SHOAL_OP_LAWS(linear_backward_input, {{std::make_shared<LinearBackwardInputOp>(48, 32, false), standard_cases()},
-                                      {std::make_shared<LinearBackwardInputOp>(16, 272, true), standard_cases()},
-                                      {std::make_shared<LinearBackwardInputOp>(768, 3072, true), {kTile}}});
+SHOAL_OP_LAWS(linear_backward_input,
+              {{std::make_shared<LinearBackwardInputOp>(48, 32, false), standard_cases()},
+               {std::make_shared<LinearBackwardInputOp>(16, 272, true), standard_cases()},
+               {std::make_shared<LinearBackwardInputOp>(768, 3072, true), {kTile}}});
 
 LinearForward good_forward() {
   Addresses make;

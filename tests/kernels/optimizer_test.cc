@@ -1,6 +1,5 @@
 #include "kernels/reference/optimizer.h"
 
-#include "tests/support/array.h"
 #include "tests/support/op.h"
 #include "tests/support/refusals.h"
 
@@ -19,11 +18,7 @@ struct Layout {
     std::vector<ParamChunk> all;
     for (int t = 0; t < kTensors; ++t) {
       for (std::int64_t begin = 0; begin < span[t].capacity; begin += kParamChunk) {
-        ParamChunk c;
-        std::memset(&c, 0, sizeof c);  // its padding goes to the device too
-        c.tensor = t;
-        c.begin = begin;
-        all.push_back(c);
+        all.push_back({t, begin});
       }
     }
     return all;
@@ -58,10 +53,13 @@ Tensor training_row(Job& j, const char* name, Role role, double deviation, bool 
   return t;
 }
 
-bool updates(const Job& j) { return j.shape.updates && j.live() > 0; }
+bool updates(const Job& j) {
+  return j.shape.updates && j.live() > 0;
+}
 
 void add_table(Job& j) {
-  Tensor t{.name = "own", .elem = Elem::kI64, .place = Place::kSlot, .columns = Layout::kTensors, .packed = true};
+  Tensor t{
+      .name = "own", .elem = Elem::kI64, .place = Place::kSlot, .columns = Layout::kTensors, .packed = true};
   for (int i = 0; i < Layout::kTensors; ++i) t.values.push_back(static_cast<double>(own(j, i)));
   j.add(std::move(t));
   j.entry("update", Elem::kI32, {updates(j) ? 1.0 : 0.0});
@@ -140,9 +138,12 @@ class AdamWOp : public OpOf<AdamWOp> {
   Job job(const JobShape& shape, DType dtype) const override {
     Job j(shape, dtype);
     add_table(j);
-    Tensor p{.name = "p", .place = Place::kSlot, .role = Role::kInOut, .columns = Layout::kRow, .packed = true};
+    Tensor p{
+        .name = "p", .place = Place::kSlot, .role = Role::kInOut, .columns = Layout::kRow, .packed = true};
     p.values.assign(static_cast<std::size_t>(p.columns), NAN);
-    for_own(j, [&](int, std::size_t k, std::size_t) { p.values[k] = rounded(p.elem, j.data.normal() * shape.scale); });
+    for_own(j, [&](int, std::size_t k, std::size_t) {
+      p.values[k] = rounded(p.elem, j.data.normal() * shape.scale);
+    });
     j.add(p);
     if (dtype == DType::kBF16) {
       p.name = "p16";
@@ -155,8 +156,9 @@ class AdamWOp : public OpOf<AdamWOp> {
     j.entry("coef", Elem::kF32, {0.25});
     j.entry("nonfinite", Elem::kI32, {held_back(j) ? 1.0 : 0.0});
     const AdamWScalars k = scalars(j);
-    j.entry("scalars", Elem::kF32, {k.beta1, k.one_minus_beta1, k.beta2, k.one_minus_beta2, k.eps, k.decay,
-                                    k.step_size, k.bias2_sqrt});
+    j.entry(
+        "scalars", Elem::kF32,
+        {k.beta1, k.one_minus_beta1, k.beta2, k.one_minus_beta2, k.eps, k.decay, k.step_size, k.bias2_sqrt});
     return j;
   }
 
@@ -183,7 +185,8 @@ class AdamWOp : public OpOf<AdamWOp> {
   Expected reference(const Job& j, Round) const {
     Expected e;
     if (!updates(j)) return e;
-    Matrix<T> p = matrix<T>(j, "p"), m = matrix<T>(j, "m"), v = matrix<T>(j, "v"), grad = matrix<T>(j, "grad");
+    Matrix<T> p = matrix<T>(j, "p"), m = matrix<T>(j, "m"), v = matrix<T>(j, "v"),
+              grad = matrix<T>(j, "grad");
     Matrix<T> p16 = matrix<T>(j, j.dtype == DType::kBF16 ? "p16" : "p");
     for_own(j, [&](int t, std::size_t row, std::size_t train) {
       const auto i = static_cast<Eigen::Index>(row), k = static_cast<Eigen::Index>(train);
@@ -225,157 +228,6 @@ class AdamWOp : public OpOf<AdamWOp> {
 SHOAL_OP_LAWS(gradient_norm, {{std::make_shared<GradientNormOp>(), standard_cases()}});
 SHOAL_OP_LAWS(adamw, {{std::make_shared<AdamWOp>(), standard_cases()}});
 
-// Rows of one tensor of a few elements each, R = W.
-class Small {
- public:
-  Small(Device& device, const std::vector<std::vector<float>>& gradients, std::int64_t capacity = 128)
-      : device_(device),
-        W_(static_cast<int>(gradients.size())),
-        stride_(round_up(capacity, 128)),
-        span_(device, {ParamSpan{0, 0, capacity, 0, 0}}),
-        chunk_(device, {ParamChunk{}}),
-        own_(device, std::vector<std::int64_t>(gradients.size(), static_cast<std::int64_t>(gradients[0].size()))),
-        slot_(device, {0, 1, 2, 3}),
-        update_(device, {1, 1, 1, 1}),
-        nonfinite_(device, {0, 0, 0, 0}),
-        norm_(device, {NAN, NAN, NAN, NAN}),
-        coef_(device, {1, 1, 1, 1}),
-        partial_(device, {NAN, NAN, NAN, NAN}),
-        grad_(device, rows_of(gradients, NAN)),
-        p_(device, rows_of({}, 0)),
-        m_(device, rows_of({}, 0)),
-        v_(device, rows_of({}, 0)) {}
-
-  void norm(float max_norm) {
-    const Array<float> max(device_, {max_norm, max_norm, max_norm, max_norm});
-    GradientNorm a;
-    a.norm = norm_.data();
-    a.coef = coef_.data();
-    a.nonfinite = nonfinite_.data();
-    a.partial = partial_.data();
-    a.grad = grad_.data();
-    a.stride = stride_;
-    a.table = table();
-    a.W = W_;
-    a.slot = slot_.data();
-    a.update = update_.data();
-    a.max_norm = max.data();
-    run(device_.ops().gradient_norm, a);
-  }
-
-  void adamw(const AdamWScalars& s) {
-    const Array<AdamWScalars> scalars(device_, {s, s, s, s});
-    AdamW a;
-    a.p = p_.data();
-    a.m = m_.data();
-    a.v = v_.data();
-    a.grad = grad_.data();
-    a.row_stride = a.train_stride = stride_;
-    a.table = table();
-    a.W = W_;
-    a.slot = slot_.data();
-    a.update = update_.data();
-    a.coef = coef_.data();
-    a.nonfinite = nonfinite_.data();
-    a.scalars = scalars.data();
-    run(device_.ops().adamw, a);
-  }
-
-  float norm_of(std::size_t w) const { return norm_.values()[w]; }
-  float coef_of(std::size_t w) const { return coef_.values()[w]; }
-  bool nonfinite(std::size_t w) const { return nonfinite_.values()[w] != 0; }
-  float p(std::size_t w, std::size_t i) const { return p_.values()[w * static_cast<std::size_t>(stride_) + i]; }
-
- private:
-  template <typename Args>
-  void run(void (*op)(const Args&, Stream), const Args& args) {
-    const Stream stream = device_.make_stream();
-    call(op, args, stream);
-    device_.synchronize(stream);
-    device_.release(stream);
-  }
-  std::vector<float> rows_of(const std::vector<std::vector<float>>& rows, float fill) const {
-    std::vector<float> all(static_cast<std::size_t>(4 * stride_), fill);
-    for (std::size_t w = 0; w < rows.size(); ++w) {
-      std::copy(rows[w].begin(), rows[w].end(), all.begin() + static_cast<std::ptrdiff_t>(w) * stride_);
-    }
-    return all;
-  }
-  ParamTable table() const { return {1, 1, span_.data(), chunk_.data(), own_.data()}; }
-
-  Device& device_;
-  int W_;
-  std::int64_t stride_;
-  Array<ParamSpan> span_;
-  Array<ParamChunk> chunk_;
-  Array<std::int64_t> own_;
-  Array<std::int32_t> slot_, update_, nonfinite_;
-  Array<float> norm_, coef_, partial_, grad_, p_, m_, v_;
-};
-
-constexpr AdamWScalars kFirstStep{.beta1 = 0.9f,
-                                  .one_minus_beta1 = 0.1f,
-                                  .beta2 = 0.999f,
-                                  .one_minus_beta2 = 0.001f,
-                                  .eps = 1e-8f,
-                                  .decay = 1,
-                                  .step_size = 1e-3f / 0.1f,
-                                  .bias2_sqrt = 0.0316227766f};
-
-// Case 49: the first step is the learning rate, thanks to bias correction. A gradient and a weight of
-// zero stay zero.
-TEST(adamw, TakesTheLearningRateAsItsFirstStep) {
-  for (const std::string& name : test_devices()) {
-    const auto device = make_device(name);
-    Small small(*device, {{0.1f, -0.1f, 0.0f}});
-    small.adamw(kFirstStep);
-    EXPECT_NEAR(small.p(0, 0), -1.0000e-3, 1e-9) << name;  // eps and a few roundings: 1e-6 of the step
-    EXPECT_NEAR(small.p(0, 1), 1.0000e-3, 1e-9) << name;
-    EXPECT_EQ(small.p(0, 2), 0.0f) << name;
-  }
-}
-
-// Case 46: g1 = (3,0), g2 = (0,4), their mean clipped once to norm 1. No norm over the neighbours.
-TEST(gradient_norm, ClipsTheWindowOnceAndEachSlotByItself) {
-  for (const std::string& name : test_devices()) {
-    const auto device = make_device(name);
-    Small small(*device, {{1.5f, 2.0f}, {0.3f, 0.4f}, {3000.0f, 4000.0f}});
-    small.norm(1);
-    EXPECT_NEAR(small.coef_of(0) * 1.5, 0.6, 1e-6) << name;  // 1e-6: torch's own, added to the norm
-    EXPECT_NEAR(small.coef_of(0) * 2.0, 0.8, 1e-6) << name;
-    EXPECT_EQ(small.coef_of(1), 1.0f) << name;
-    EXPECT_EQ(small.norm_of(2), 5000.0f) << name;
-  }
-}
-
-TEST(gradient_norm, SeesWhatIsNotFinite) {
-  for (const std::string& name : test_devices()) {
-    const auto device = make_device(name);
-    Small small(*device, {{1, NAN}, {1, INFINITY}, {1, 2}, {-INFINITY, INFINITY}});
-    small.norm(1);
-    for (const std::size_t w : {0, 1, 3}) EXPECT_TRUE(small.nonfinite(w)) << name << ' ' << w;
-    EXPECT_FALSE(small.nonfinite(2)) << name;
-    small.adamw(kFirstStep);
-    for (const std::size_t w : {0, 1, 3}) EXPECT_EQ(small.p(w, 0), 0.0f) << name << ' ' << w;
-    EXPECT_NE(small.p(2, 0), 0.0f) << name;
-  }
-}
-
-// The room that a neighbour's extents make in the row changes no bit.
-TEST(gradient_norm, DoesNotDependOnTheCapacity) {
-  for (const std::string& name : test_devices()) {
-    const auto device = make_device(name);
-    Random random(5);
-    std::vector<float> gradient(777);
-    for (float& g : gradient) g = static_cast<float>(random.normal());
-    Small tight(*device, {gradient}, 896), roomy(*device, {gradient}, 12800);
-    tight.norm(1);
-    roomy.norm(1);
-    EXPECT_EQ(tight.norm_of(0), roomy.norm_of(0)) << name;
-    EXPECT_EQ(tight.coef_of(0), roomy.coef_of(0)) << name;
-  }
-}
-
 ParamTable good_table(Addresses& make) {
   return {3, 5, make.make<ParamSpan>(), make.make<ParamChunk>(), make.make<std::int64_t>()};
 }
@@ -393,22 +245,23 @@ TEST(gradient_norm, Refuses) {
   good.slot = good.update = make.make<std::int32_t>();
   good.max_norm = make.make<float>();
   const std::string op = "gradient_norm: ";
-  expect_refusals<A>(&OpTable::gradient_norm, good,
-                     {{[](A& a) { a.norm = nullptr; }, op + "norm: wanted an address, got null"},
-                      {[](A& a) { a.coef = nullptr; }, op + "coef: wanted an address, got null"},
-                      {[](A& a) { a.nonfinite = nullptr; }, op + "nonfinite: wanted an address, got null"},
-                      {[](A& a) { a.partial = nullptr; }, op + "partial: wanted an address, got null"},
-                      {[](A& a) { a.grad = nullptr; }, op + "grad: wanted an address, got null"},
-                      {[](A& a) { a.stride = 100; }, op + "stride: wanted a stride of at least 1"},
-                      {[](A& a) { a.table.tensors = 0; }, op + "table.tensors: wanted 1 .. "},
-                      {[](A& a) { a.table.chunks = 2; }, op + "table.chunks: wanted 3 .. "},
-                      {[](A& a) { a.table.span = nullptr; }, op + "table.span: wanted an address, got null"},
-                      {[](A& a) { a.table.chunk = nullptr; }, op + "table.chunk: wanted an address, got null"},
-                      {[](A& a) { a.table.own = nullptr; }, op + "table.own: wanted an address, got null"},
-                      {[](A& a) { a.W = 0; }, op + "W: wanted 1 .. "},
-                      {[](A& a) { a.slot = nullptr; }, op + "slot: wanted an address, got null"},
-                      {[](A& a) { a.update = nullptr; }, op + "update: wanted an address, got null"},
-                      {[](A& a) { a.max_norm = nullptr; }, op + "max_norm: wanted an address, got null"}});
+  expect_refusals<A>(
+      &OpTable::gradient_norm, good,
+      {{[](A& a) { a.norm = nullptr; }, op + "norm: wanted an address, got null"},
+       {[](A& a) { a.coef = nullptr; }, op + "coef: wanted an address, got null"},
+       {[](A& a) { a.nonfinite = nullptr; }, op + "nonfinite: wanted an address, got null"},
+       {[](A& a) { a.partial = nullptr; }, op + "partial: wanted an address, got null"},
+       {[](A& a) { a.grad = nullptr; }, op + "grad: wanted an address, got null"},
+       {[](A& a) { a.stride = 100; }, op + "stride: wanted a stride of at least 1"},
+       {[](A& a) { a.table.tensors = 0; }, op + "table.tensors: wanted 1 .. "},
+       {[](A& a) { a.table.chunks = 2; }, op + "table.chunks: wanted 3 .. "},
+       {[](A& a) { a.table.span = nullptr; }, op + "table.span: wanted an address, got null"},
+       {[](A& a) { a.table.chunk = nullptr; }, op + "table.chunk: wanted an address, got null"},
+       {[](A& a) { a.table.own = nullptr; }, op + "table.own: wanted an address, got null"},
+       {[](A& a) { a.W = 0; }, op + "W: wanted 1 .. "},
+       {[](A& a) { a.slot = nullptr; }, op + "slot: wanted an address, got null"},
+       {[](A& a) { a.update = nullptr; }, op + "update: wanted an address, got null"},
+       {[](A& a) { a.max_norm = nullptr; }, op + "max_norm: wanted an address, got null"}});
 }
 
 TEST(adamw, Refuses) {
@@ -425,20 +278,21 @@ TEST(adamw, Refuses) {
   good.coef = make.make<float>();
   good.scalars = make.make<AdamWScalars>();
   const std::string op = "adamw: ";
-  expect_refusals<A>(&OpTable::adamw, good,
-                     {{[](A& a) { a.p = nullptr; }, op + "p: wanted an address, got null"},
-                      {[](A& a) { a.p16 += 1; }, op + "p16: wanted an address that is a multiple of 64"},
-                      {[](A& a) { a.m = nullptr; }, op + "m: wanted an address, got null"},
-                      {[](A& a) { a.v = nullptr; }, op + "v: wanted an address, got null"},
-                      {[](A& a) { a.grad = nullptr; }, op + "grad: wanted an address, got null"},
-                      {[](A& a) { a.row_stride = 0; }, op + "row_stride: wanted a stride of at least 1"},
-                      {[](A& a) { a.train_stride = 129; }, op + "train_stride: wanted a stride of at least 1"},
-                      {[](A& a) { a.table.own = nullptr; }, op + "table.own: wanted an address, got null"},
-                      {[](A& a) { a.W = -1; }, op + "W: wanted 1 .. "},
-                      {[](A& a) { a.update = nullptr; }, op + "update: wanted an address, got null"},
-                      {[](A& a) { a.coef = nullptr; }, op + "coef: wanted an address, got null"},
-                      {[](A& a) { a.nonfinite = nullptr; }, op + "nonfinite: wanted an address, got null"},
-                      {[](A& a) { a.scalars = nullptr; }, op + "scalars: wanted an address, got null"}});
+  expect_refusals<A>(
+      &OpTable::adamw, good,
+      {{[](A& a) { a.p = nullptr; }, op + "p: wanted an address, got null"},
+       {[](A& a) { a.p16 += 1; }, op + "p16: wanted an address that is a multiple of 64"},
+       {[](A& a) { a.m = nullptr; }, op + "m: wanted an address, got null"},
+       {[](A& a) { a.v = nullptr; }, op + "v: wanted an address, got null"},
+       {[](A& a) { a.grad = nullptr; }, op + "grad: wanted an address, got null"},
+       {[](A& a) { a.row_stride = 0; }, op + "row_stride: wanted a stride of at least 1"},
+       {[](A& a) { a.train_stride = 129; }, op + "train_stride: wanted a stride of at least 1"},
+       {[](A& a) { a.table.own = nullptr; }, op + "table.own: wanted an address, got null"},
+       {[](A& a) { a.W = -1; }, op + "W: wanted 1 .. "},
+       {[](A& a) { a.update = nullptr; }, op + "update: wanted an address, got null"},
+       {[](A& a) { a.coef = nullptr; }, op + "coef: wanted an address, got null"},
+       {[](A& a) { a.nonfinite = nullptr; }, op + "nonfinite: wanted an address, got null"},
+       {[](A& a) { a.scalars = nullptr; }, op + "scalars: wanted an address, got null"}});
 }
 
 }  // namespace

@@ -73,14 +73,17 @@ TEST(Dropout, DiffersByEachPartOfItsKey) {
   update.update += 1;
   micro.micro += 1;
   site.site += 1;
-  const auto share_equal = [](const Factors& a, const Factors& b) { return (a.array() == b.array()).cast<double>().mean(); };
+  const auto share_equal = [](const Factors& a, const Factors& b) {
+    return (a.array() == b.array()).cast<double>().mean();
+  };
   const Factors hidden = reference::hidden_factors<double>(base, 64, 64);
   const Factors attention = reference::attention_factors<double>(base, 1, 1, 64);
   EXPECT_EQ(share_equal(hidden, reference::hidden_factors<double>(base, 64, 64)), 1);
   const double deviation = 0.5 / std::sqrt(64.0 * 64.0);  // of the share that two fair coins agree
   for (const DropoutKey& other : {seed, high_seed, update, micro, site}) {
     EXPECT_NEAR(share_equal(hidden, reference::hidden_factors<double>(other, 64, 64)), 0.5, 5 * deviation);
-    EXPECT_NEAR(share_equal(attention, reference::attention_factors<double>(other, 1, 1, 64)), 0.5, 5 * deviation);
+    EXPECT_NEAR(share_equal(attention, reference::attention_factors<double>(other, 1, 1, 64)), 0.5,
+                5 * deviation);
   }
   for (const auto& [sequence, head] : {std::pair{0u, 1u}, std::pair{1u, 0u}, std::pair{2u, 1u}}) {
     EXPECT_NEAR(share_equal(attention, reference::attention_factors<double>(base, sequence, head, 64)), 0.5,

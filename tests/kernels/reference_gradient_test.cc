@@ -26,10 +26,14 @@ Real random(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
   return Real(rows, columns).unaryExpr([&](double) { return r.normal(); });
 }
 
-Step lift(const Real& m) { return m.cast<Complex>(); }
+Step lift(const Real& m) {
+  return m.cast<Complex>();
+}
 
 // sum(result o weight): a scalar whose gradient by `result` is `weight`.
-Complex weigh(const Step& result, const Real& weight) { return result.cwiseProduct(lift(weight)).sum(); }
+Complex weigh(const Step& result, const Real& weight) {
+  return result.cwiseProduct(lift(weight)).sum();
+}
 
 void expect_gradient(const Real& gradient, const Real& at, const std::function<Complex(const Step&)>& f) {
   ASSERT_EQ(gradient.rows(), at.rows());
@@ -51,8 +55,10 @@ TEST(ReferenceGradient, Linear) {
   const auto f = [&](const Step& x_, const Step& w_, const Step& b_) {
     return weigh(linear_forward<Complex>(x_, w_, b_), dy);
   };
-  expect_gradient(linear_backward_input<double>(dy, w), x, [&](const Step& s) { return f(s, lift(w), lift(b)); });
-  expect_gradient(linear_backward_weight<double>(dy, x), w, [&](const Step& s) { return f(lift(x), s, lift(b)); });
+  expect_gradient(linear_backward_input<double>(dy, w), x,
+                  [&](const Step& s) { return f(s, lift(w), lift(b)); });
+  expect_gradient(linear_backward_weight<double>(dy, x), w,
+                  [&](const Step& s) { return f(lift(x), s, lift(b)); });
   expect_gradient(linear_backward_bias<double>(dy), b, [&](const Step& s) { return f(lift(x), lift(w), s); });
 }
 
@@ -75,15 +81,20 @@ TEST(ReferenceGradient, LinearTanh) {
 }
 
 TEST(ReferenceGradient, BiasDropoutResidualLayerNorm) {
-  const Real x = random(7, 16, 12), b = random(1, 16, 13), residual = random(7, 16, 14), dy = random(7, 16, 15);
+  const Real x = random(7, 16, 12), b = random(1, 16, 13), residual = random(7, 16, 14),
+             dy = random(7, 16, 15);
   const Real gamma = random(1, 16, 16), beta = random(1, 16, 17);
   const double eps = 1e-3;
   const Real factors = hidden_factors<double>({.seed = 3, .threshold = dropout_threshold(0.3)}, 7, 16);
-  const auto f = [&](const Step& x_, const Step& b_, const Step& residual_, const Step& gamma_, const Step& beta_) {
-    return weigh(bias_dropout_residual_layernorm_forward<Complex>(x_, b_, lift(factors), residual_, gamma_, beta_, eps).y,
-                 dy);
+  const auto f = [&](const Step& x_, const Step& b_, const Step& residual_, const Step& gamma_,
+                     const Step& beta_) {
+    return weigh(
+        bias_dropout_residual_layernorm_forward<Complex>(x_, b_, lift(factors), residual_, gamma_, beta_, eps)
+            .y,
+        dy);
   };
-  const auto kept = bias_dropout_residual_layernorm_forward<double>(x, b, factors, residual, gamma, beta, eps);
+  const auto kept =
+      bias_dropout_residual_layernorm_forward<double>(x, b, factors, residual, gamma, beta, eps);
   const auto g = layernorm_backward<double>(dy, kept.z, kept.mean, kept.rstd, gamma);
   const Real dx = g.dz.cwiseProduct(factors);
   const Step cx = lift(x), cb = lift(b), cr = lift(residual), cg = lift(gamma), ct = lift(beta);
@@ -96,16 +107,19 @@ TEST(ReferenceGradient, BiasDropoutResidualLayerNorm) {
 
 TEST(ReferenceGradient, EmbeddingLayerNorm) {
   const Tokens tokens{{2, 0, 2, 4, 2}, {0, 1, 2, 0, 1}, {0, 0, 1, 1, 0}};
-  const Real word = random(5, 16, 18), position = random(3, 16, 19), type = random(2, 16, 20), dy = random(5, 16, 21);
+  const Real word = random(5, 16, 18), position = random(3, 16, 19), type = random(2, 16, 20),
+             dy = random(5, 16, 21);
   const Real gamma = random(1, 16, 22), beta = random(1, 16, 23);
   const double eps = 1e-3;
   const Real factors = hidden_factors<double>({.seed = 4, .threshold = dropout_threshold(0.2)}, 5, 16);
-  const auto kept = layernorm_forward<double>(embedding_sum<double>(tokens, word, position, type), gamma, beta, eps, factors);
+  const auto kept = layernorm_forward<double>(embedding_sum<double>(tokens, word, position, type), gamma,
+                                              beta, eps, factors);
   const Real masked = dy.cwiseProduct(factors);
   const Real dz = layernorm_backward<double>(masked, kept.z, kept.mean, kept.rstd, gamma).dz;
   const auto f = [&](const Step& w, const Step& p, const Step& t) {
-    return weigh(layernorm_forward<Complex>(embedding_sum<Complex>(tokens, w, p, t), lift(gamma), lift(beta), eps,
-                                            lift(factors)).y,
+    return weigh(layernorm_forward<Complex>(embedding_sum<Complex>(tokens, w, p, t), lift(gamma), lift(beta),
+                                            eps, lift(factors))
+                     .y,
                  dy);
   };
   const auto gradient = [&](const Real& table, const std::vector<int>& index) {
@@ -115,14 +129,16 @@ TEST(ReferenceGradient, EmbeddingLayerNorm) {
   };
   const Step cw = lift(word), cp = lift(position), ct = lift(type);
   expect_gradient(gradient(word, tokens.ids), word, [&](const Step& s) { return f(s, cp, ct); });
-  expect_gradient(gradient(position, tokens.positions), position, [&](const Step& s) { return f(cw, s, ct); });
+  expect_gradient(gradient(position, tokens.positions), position,
+                  [&](const Step& s) { return f(cw, s, ct); });
   expect_gradient(gradient(type, tokens.types), type, [&](const Step& s) { return f(cw, cp, s); });
 }
 
 template <typename T>
 AttentionShape<T> attention_shape() {
   const DropoutKey key{.seed = 5, .threshold = dropout_threshold(0.25)};
-  AttentionShape<T> shape{.H = 2, .D = 4, .cu = {0, 3, 3, 4, 9}, .factors = {}, .scale = T(static_cast<float>(key.scale()))};
+  AttentionShape<T> shape{
+      .H = 2, .D = 4, .cu = {0, 3, 3, 4, 9}, .factors = {}, .scale = T(static_cast<float>(key.scale()))};
   shape.factors = [key](int b, int head, int length) {
     return attention_factors<T>(key, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(head), length);
   };
@@ -133,16 +149,17 @@ TEST(ReferenceGradient, Attention) {
   const Real qkv = random(9, 24, 24), dout = random(9, 8, 25);
   const auto kept = attention_forward<double>(qkv, attention_shape<double>());
   expect_gradient(attention_backward<double>(dout, qkv, kept.o, kept.lse, attention_shape<double>()), qkv,
-                  [&](const Step& s) { return weigh(attention_forward<Complex>(s, attention_shape<Complex>()).o, dout); });
+                  [&](const Step& s) {
+                    return weigh(attention_forward<Complex>(s, attention_shape<Complex>()).o, dout);
+                  });
 }
 
 TEST(ReferenceGradient, CrossEntropy) {
   const Real logits = 3 * random(6, 5, 26);
   const std::vector<int> labels{0, 4, -1, 2, 2, 1};
   for (const double smoothing : {0.0, 0.1}) {
-    expect_gradient(cross_entropy<double>(logits, labels, 0.2, smoothing).dlogits, logits, [&](const Step& s) {
-      return cross_entropy<Complex>(s, labels, 0.2, smoothing).loss;
-    });
+    expect_gradient(cross_entropy<double>(logits, labels, 0.2, smoothing).dlogits, logits,
+                    [&](const Step& s) { return cross_entropy<Complex>(s, labels, 0.2, smoothing).loss; });
   }
 }
 

@@ -157,7 +157,8 @@ class CastOp : public OpOf<CastOp> {
   Job job(const JobShape& shape, DType dtype) const override {
     Job j(shape, dtype);
     j.param_f32("from", elements_, shape.scale, shape.offset);
-    j.add({.name = "to", .elem = Elem::kBF16, .place = Place::kSlot, .role = Role::kOut, .columns = elements_});
+    j.add(
+        {.name = "to", .elem = Elem::kBF16, .place = Place::kSlot, .role = Role::kOut, .columns = elements_});
     return j;
   }
 
@@ -229,14 +230,15 @@ TEST(scatter_rows, Refuses) {
   good.to = make.rows(128);
   good.from = make.rows(256);
   const std::string op = "scatter_rows: ";
-  expect_refusals<A>(&OpTable::scatter_rows, good,
-                     {{[](A& a) { a.C = 20; }, op + "C: wanted a positive multiple of 16, got 20"},
-                      {[](A& a) { a.dx = nullptr; }, op + "dx: wanted an address, got null"},
-                      {[](A& a) { a.dy = nullptr; }, op + "dy: wanted an address, got null"},
-                      {[](A& a) { a.index = nullptr; }, op + "index: wanted an address, got null"},
-                      {[](A& a) { a.to.W = 3; }, op + "to.W: wanted 2 .. 2, got 3"},
-                      {[](A& a) { a.to.live = nullptr; }, op + "to.live: wanted an address, got null"},
-                      {[](A& a) { a.dx = const_cast<void*>(a.dy); }, op + "dx: wanted memory apart from dy"}});
+  expect_refusals<A>(
+      &OpTable::scatter_rows, good,
+      {{[](A& a) { a.C = 20; }, op + "C: wanted a positive multiple of 16, got 20"},
+       {[](A& a) { a.dx = nullptr; }, op + "dx: wanted an address, got null"},
+       {[](A& a) { a.dy = nullptr; }, op + "dy: wanted an address, got null"},
+       {[](A& a) { a.index = nullptr; }, op + "index: wanted an address, got null"},
+       {[](A& a) { a.to.W = 3; }, op + "to.W: wanted 2 .. 2, got 3"},
+       {[](A& a) { a.to.live = nullptr; }, op + "to.live: wanted an address, got null"},
+       {[](A& a) { a.dx = const_cast<void*>(a.dy); }, op + "dx: wanted memory apart from dy"}});
 }
 
 TEST(dropout, Refuses) {
@@ -249,15 +251,16 @@ TEST(dropout, Refuses) {
   good.drop = make.drop();
   good.rows = make.rows();
   const std::string op = "dropout: ";
-  expect_refusals<A>(&OpTable::dropout, good,
-                     {{[](A& a) { a.C = 20; }, op + "C: wanted a positive multiple of 16, got 20"},
-                      {[](A& a) { a.y = nullptr; }, op + "y: wanted an address, got null"},
-                      {[](A& a) { a.x = nullptr; }, op + "x: wanted an address, got null"},
-                      {[](A& a) { a.y = static_cast<std::byte*>(a.y) + 1; }, op + "y: wanted an address that is"},
-                      {[](A& a) { a.y = static_cast<std::byte*>(const_cast<void*>(a.x)) + 64; },
-                       op + "y: wanted memory apart from x"},
-                      {[](A& a) { a.drop.threshold = nullptr; }, op + "drop.threshold: wanted an address"},
-                      {[](A& a) { a.rows.W = 0; }, op + "rows.W: wanted at least 1, got 0"}});
+  expect_refusals<A>(
+      &OpTable::dropout, good,
+      {{[](A& a) { a.C = 20; }, op + "C: wanted a positive multiple of 16, got 20"},
+       {[](A& a) { a.y = nullptr; }, op + "y: wanted an address, got null"},
+       {[](A& a) { a.x = nullptr; }, op + "x: wanted an address, got null"},
+       {[](A& a) { a.y = static_cast<std::byte*>(a.y) + 1; }, op + "y: wanted an address that is"},
+       {[](A& a) { a.y = static_cast<std::byte*>(const_cast<void*>(a.x)) + 64; },
+        op + "y: wanted memory apart from x"},
+       {[](A& a) { a.drop.threshold = nullptr; }, op + "drop.threshold: wanted an address"},
+       {[](A& a) { a.rows.W = 0; }, op + "rows.W: wanted at least 1, got 0"}});
 }
 
 TEST(cast_rows, Refuses) {

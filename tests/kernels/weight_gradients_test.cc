@@ -77,10 +77,10 @@ class WeightGroupOp : public OpOf<WeightGroupOp> {
 };
 
 // Rows in more than one and in more than two chunks of 4,096, as many in one job as in another.
-const Case kLong{"long_rows",
-                 {JobShape{.lengths = {512, 512, 512, 512, 512, 512, 512, 512, 1}, .mode = GradMode::kAdd, .seed = 41},
-                  JobShape{.lengths = {50}, .seed = 42},
-                  JobShape{.lengths = {8000, 333}, .seed = 43}}};
+const Case kLong{
+    "long_rows",
+    {JobShape{.lengths = {512, 512, 512, 512, 512, 512, 512, 512, 1}, .mode = GradMode::kAdd, .seed = 41},
+     JobShape{.lengths = {50}, .seed = 42}, JobShape{.lengths = {8000, 333}, .seed = 43}}};
 const Case kTile{"bert_base", {JobShape{.lengths = {128, 128, 44}, .seed = 44}}};
 
 std::vector<Case> cases() {

@@ -13,14 +13,21 @@ namespace shoal::test {
 
 enum class Elem { kF32, kBF16, kI32, kU32, kI64, kU64 };
 
-inline Elem elem_of(DType dtype) { return dtype == DType::kF32 ? Elem::kF32 : Elem::kBF16; }
-inline bool is_float(Elem e) { return e == Elem::kF32 || e == Elem::kBF16; }
+inline Elem elem_of(DType dtype) {
+  return dtype == DType::kF32 ? Elem::kF32 : Elem::kBF16;
+}
+inline bool is_float(Elem e) {
+  return e == Elem::kF32 || e == Elem::kBF16;
+}
 inline std::size_t size_of(Elem e) {
   switch (e) {
-    case Elem::kBF16: return 2;
+    case Elem::kBF16:
+      return 2;
     case Elem::kI64:
-    case Elem::kU64: return 8;
-    default: return 4;
+    case Elem::kU64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -40,23 +47,35 @@ T load(const std::byte* from) {
 
 inline void encode(Elem e, double value, std::byte* to) {
   switch (e) {
-    case Elem::kF32: return detail::store<float>(to, value);
-    case Elem::kBF16: return detail::store<bf16>(to, static_cast<float>(value));
-    case Elem::kI32: return detail::store<std::int32_t>(to, value);
-    case Elem::kU32: return detail::store<std::uint32_t>(to, value);
-    case Elem::kI64: return detail::store<std::int64_t>(to, value);
-    case Elem::kU64: return detail::store<std::uint64_t>(to, value);
+    case Elem::kF32:
+      return detail::store<float>(to, value);
+    case Elem::kBF16:
+      return detail::store<bf16>(to, static_cast<float>(value));
+    case Elem::kI32:
+      return detail::store<std::int32_t>(to, value);
+    case Elem::kU32:
+      return detail::store<std::uint32_t>(to, value);
+    case Elem::kI64:
+      return detail::store<std::int64_t>(to, value);
+    case Elem::kU64:
+      return detail::store<std::uint64_t>(to, value);
   }
 }
 
 inline double decode(Elem e, const std::byte* from) {
   switch (e) {
-    case Elem::kF32: return detail::load<float>(from);
-    case Elem::kBF16: return static_cast<float>(detail::load<bf16>(from));
-    case Elem::kI32: return detail::load<std::int32_t>(from);
-    case Elem::kU32: return detail::load<std::uint32_t>(from);
-    case Elem::kI64: return static_cast<double>(detail::load<std::int64_t>(from));
-    case Elem::kU64: return static_cast<double>(detail::load<std::uint64_t>(from));
+    case Elem::kF32:
+      return detail::load<float>(from);
+    case Elem::kBF16:
+      return static_cast<float>(detail::load<bf16>(from));
+    case Elem::kI32:
+      return detail::load<std::int32_t>(from);
+    case Elem::kU32:
+      return detail::load<std::uint32_t>(from);
+    case Elem::kI64:
+      return static_cast<double>(detail::load<std::int64_t>(from));
+    case Elem::kU64:
+      return static_cast<double>(detail::load<std::uint64_t>(from));
   }
   return 0;
 }

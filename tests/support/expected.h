@@ -58,7 +58,8 @@ std::vector<double> flat(const Eigen::MatrixBase<Derived>& m) {
 template <typename A, typename B>
 double product_terms(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   if (a.size() == 0 || b.size() == 0) return 0;
-  return static_cast<double>(a.rowwise().norm().maxCoeff()) * static_cast<double>(b.rowwise().norm().maxCoeff());
+  return static_cast<double>(a.rowwise().norm().maxCoeff()) *
+         static_cast<double>(b.rowwise().norm().maxCoeff());
 }
 // The same of column sums.
 template <typename A>

@@ -14,11 +14,14 @@ std::uint64_t Random::bits() {  // splitmix64's finaliser over a Weyl sequence
   return z ^ (z >> 31);
 }
 
-double Random::uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+double Random::uniform() {
+  return static_cast<double>(bits() >> 11) * 0x1p-53;
+}
 
 double Random::normal() {
   const std::uint64_t b = bits();
-  const double sum = static_cast<double>((b & 0xffff) + ((b >> 16) & 0xffff) + ((b >> 32) & 0xffff) + (b >> 48));
+  const double sum =
+      static_cast<double>((b & 0xffff) + ((b >> 16) & 0xffff) + ((b >> 32) & 0xffff) + (b >> 48));
   return (sum / 65536.0 - 2.0) * std::sqrt(3.0);
 }
 
@@ -40,9 +43,12 @@ int Job::live(int space) const {
 
 std::int64_t Job::units(const Tensor& t) const {
   switch (t.place) {
-    case Place::kRow: return live(t.space);
-    case Place::kBlock: return ceil128(live(t.space)) / kRowAlign;
-    default: return 1;
+    case Place::kRow:
+      return live(t.space);
+    case Place::kBlock:
+      return ceil128(live(t.space)) / kRowAlign;
+    default:
+      return 1;
   }
 }
 
@@ -102,9 +108,8 @@ Tensor& Job::grad(const std::string& name, std::int64_t elements) {
   Tensor t{.name = name, .place = Place::kSlot, .role = Role::kInOut, .columns = elements};
   // What is set needs no former value: it may be NaN.
   const bool stale = shape.mode == GradMode::kSet;
-  t.values = fill(elements, t.elem, [&] {
-    return stale ? std::numeric_limits<double>::quiet_NaN() : data.normal();
-  });
+  t.values = fill(elements, t.elem,
+                  [&] { return stale ? std::numeric_limits<double>::quiet_NaN() : data.normal(); });
   return add(std::move(t));
 }
 

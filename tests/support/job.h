@@ -14,16 +14,16 @@
 namespace shoal::test {
 
 struct JobShape {
-  std::vector<int> lengths;        // of its sequences; {}: an idle entry
+  std::vector<int> lengths;  // of its sequences; {}: an idle entry
   int labels = 3;
-  double scale = 1;                // factor of the activations
-  double offset = 0;               // added to them
-  double drop = 0.1;               // probability
+  double scale = 1;   // factor of the activations
+  double offset = 0;  // added to them
+  double drop = 0.1;  // probability
   GradMode mode = GradMode::kSet;
-  bool updates = true;             // optimizer ops: this entry's update[w]
-  bool nan = false;                // all of its floating-point data is NaN
+  bool updates = true;  // optimizer ops: this entry's update[w]
+  bool nan = false;     // all of its floating-point data is NaN
   std::uint64_t seed = 1;
-  std::uint64_t param_seed = 0;    // jobs of the same one (not 0) have the same parameters
+  std::uint64_t param_seed = 0;  // jobs of the same one (not 0) have the same parameters
 };
 
 // Where a tensor's units stand in the lane: rows and 128-row blocks at the entry's row0, slots at the
@@ -41,11 +41,11 @@ struct Tensor {
   Elem elem = Elem::kF32;
   Place place = Place::kRow;
   Role role = Role::kIn;
-  std::int64_t columns = 0;     // own elements of one unit; the lane makes room for the largest job's
+  std::int64_t columns = 0;  // own elements of one unit; the lane makes room for the largest job's
   int space = kTokens;
-  Tail tail = Tail::kZero;      // what the rows live .. ceil128(live) hold: zeros, or poison
-  bool packed = false;          // kSlot: stride = columns, no padding
-  std::vector<double> values = {};   // [units, columns] as stored; empty for kOut and kScratch
+  Tail tail = Tail::kZero;             // what the rows live .. ceil128(live) hold: zeros, or poison
+  bool packed = false;                 // kSlot: stride = columns, no padding
+  std::vector<double> values = {};     // [units, columns] as stored; empty for kOut and kScratch
   std::vector<double> unrounded = {};  // saved(): what the double reference takes instead
 };
 
@@ -54,8 +54,8 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
   std::uint64_t bits();
-  double uniform();                                     // [0, 1)
-  double normal();                                      // mean 0, standard deviation 1
+  double uniform();  // [0, 1)
+  double normal();   // mean 0, standard deviation 1
   int below(int n) { return static_cast<int>(uniform() * n); }
 
  private:

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::int64_t kGuardBytes = 1024;
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 }  // namespace
 
@@ -61,7 +63,8 @@ Lane::Block& Lane::allocate(const std::string& name, Elem elem, std::int64_t ele
   const std::size_t bytes = index(2 * kGuardBytes + elements * size);
   b->device = static_cast<std::byte*>(device_.allocate(Memory::kDevice, bytes));
   b->before.resize(bytes);
-  for (std::size_t i = 0; i + index(size) <= bytes; i += index(size)) encode_poison(elem, b->before.data() + i);
+  for (std::size_t i = 0; i + index(size) <= bytes; i += index(size))
+    encode_poison(elem, b->before.data() + i);
   return *(blocks_[name] = std::move(b));
 }
 
@@ -99,7 +102,8 @@ void Lane::place_sequences() {
     count.put(w, static_cast<double>(lengths.size()));
     for (std::size_t b = 0; b <= lengths.size(); ++b) {
       cu.put(w * (B_ + 1) + static_cast<int>(b), job(w).cu[b]);
-      if (b < lengths.size() && lengths[b] > 0) items[seq_list_of(lengths[b])].emplace_back(w, static_cast<int>(b));
+      if (b < lengths.size() && lengths[b] > 0)
+        items[seq_list_of(lengths[b])].emplace_back(w, static_cast<int>(b));
     }
   }
   Block& item_count = allocate("item_count", Elem::kI32, Seqs::kLists);
@@ -139,7 +143,8 @@ void Lane::place_tensor(std::size_t which) {
     const std::int64_t own_units = job(w).units(t), begin = first_element(w, b);
     if (t.role == Role::kOut || t.role == Role::kScratch) continue;
     for (std::int64_t u = 0; u < own_units; ++u) {
-      for (std::int64_t c = 0; c < t.columns; ++c) b.put(begin + u * stride + c, t.values[index(u * t.columns + c)]);
+      for (std::int64_t c = 0; c < t.columns; ++c)
+        b.put(begin + u * stride + c, t.values[index(u * t.columns + c)]);
       // Rows narrower than the lane's and tail rows were written as zeros by the op before this one.
       for (std::int64_t c = t.columns; c < columns && t.place == Place::kRow; ++c) {
         b.put(begin + u * stride + c, 0);
@@ -152,10 +157,14 @@ void Lane::place_tensor(std::size_t which) {
 
 std::int64_t Lane::first_element(int w, const Block& b) const {
   switch (b.tensor->place) {
-    case Place::kRow: return row0_[b.tensor->space][index(w)] * b.stride;
-    case Place::kBlock: return row0_[b.tensor->space][index(w)] / kRowAlign * b.stride;
-    case Place::kSlot: return slot_[index(w)] * b.stride;
-    default: return w * b.stride;
+    case Place::kRow:
+      return row0_[b.tensor->space][index(w)] * b.stride;
+    case Place::kBlock:
+      return row0_[b.tensor->space][index(w)] / kRowAlign * b.stride;
+    case Place::kSlot:
+      return slot_[index(w)] * b.stride;
+    default:
+      return w * b.stride;
   }
 }
 
@@ -165,14 +174,24 @@ const Lane::Block& Lane::block(const std::string& name) const {
   return *found->second;
 }
 
-void* Lane::address(const std::string& name) const { return block(name).device + kGuardBytes; }
-Param Lane::param(const std::string& name) const { return {address(name), block(name).stride}; }
+void* Lane::address(const std::string& name) const {
+  return block(name).device + kGuardBytes;
+}
+Param Lane::param(const std::string& name) const {
+  return {address(name), block(name).stride};
+}
 Grad Lane::grad(const std::string& name) const {
   return {at<float>(name), block(name).stride, at<const GradMode>(name + ".mode")};
 }
-int Lane::columns(const std::string& name) const { return static_cast<int>(block(name).columns); }
-std::int64_t Lane::stride(const std::string& name) const { return block(name).stride; }
-const std::int32_t* Lane::slots() const { return at<const std::int32_t>("tokens.slot"); }
+int Lane::columns(const std::string& name) const {
+  return static_cast<int>(block(name).columns);
+}
+std::int64_t Lane::stride(const std::string& name) const {
+  return block(name).stride;
+}
+const std::int32_t* Lane::slots() const {
+  return at<const std::int32_t>("tokens.slot");
+}
 
 Rows Lane::rows(int space) const {
   const std::string prefix = space == kTokens ? "tokens." : "heads.";
@@ -250,7 +269,8 @@ bool Lane::unchanged(int w, const std::string& name) const {
   const Tensor& t = job(w).tensors[b.index];
   for (std::int64_t u = 0; u < job(w).units(t); ++u) {
     const std::int64_t e = first_element(w, b) + u * b.stride;
-    if (std::memcmp(b.interior(b.before, e), b.interior(b.after, e), index(t.columns) * size_of(t.elem)) != 0) {
+    if (std::memcmp(b.interior(b.before, e), b.interior(b.after, e), index(t.columns) * size_of(t.elem)) !=
+        0) {
       return false;
     }
   }
@@ -299,7 +319,8 @@ std::string Lane::damage(const Block& b) const {
     return std::memcmp(b.before.data() + byte, b.after.data() + byte, index(bytes)) == 0;
   };
   if (!kept(0, kGuardBytes)) return fmt::format("{}: written before its start", b.name);
-  if (!kept(kGuardBytes + b.elements * size, kGuardBytes)) return fmt::format("{}: written past its end", b.name);
+  if (!kept(kGuardBytes + b.elements * size, kGuardBytes))
+    return fmt::format("{}: written past its end", b.name);
   for (std::int64_t e = 0; e < b.elements; ++e) {
     const double value = decode(b.elem, b.interior(b.after, e));
     const std::int64_t unit = b.stride > 0 ? e / b.stride : 0, column = b.stride > 0 ? e % b.stride : e;

@@ -16,12 +16,12 @@
 namespace shoal::test {
 
 struct LaneOptions {
-  int spare_slots = 2;           // R = W + spare_slots
-  int rotation = 0;              // of the slot permutation
-  int gap_blocks = 0;            // 128-row blocks between one entry and the next
-  int spare_sequences = 1;       // B = the largest count + this
-  bool reverse_lists = false;    // order of the attention work lists
-  bool share_params = false;     // inputs of slots: one copy, stride 0; the jobs have the same
+  int spare_slots = 2;         // R = W + spare_slots
+  int rotation = 0;            // of the slot permutation
+  int gap_blocks = 0;          // 128-row blocks between one entry and the next
+  int spare_sequences = 1;     // B = the largest count + this
+  bool reverse_lists = false;  // order of the attention work lists
+  bool share_params = false;   // inputs of slots: one copy, stride 0; the jobs have the same
 };
 
 // The bits that an op left in a job's own places, by tensor.
@@ -53,15 +53,15 @@ class Lane {
   // Bytes that are the lane's own, as the table of parameters is.
   void* constant(const std::string& name, const void* bytes, std::size_t size);
 
-  void upload();    // everything as it was made
+  void upload();  // everything as it was made
   void download();
 
   const Job& job(int w) const { return jobs_[static_cast<std::size_t>(w)]; }
   Bits bits(int w) const;                                            // of all its outputs
   std::vector<double> values(int w, const std::string& name) const;  // after the run
   bool unchanged(int w, const std::string& name) const;
-  std::vector<std::byte> memory() const;                             // every bit of the lane
-  std::string damage() const;                                        // "" or what is wrong, where
+  std::vector<std::byte> memory() const;  // every bit of the lane
+  std::string damage() const;             // "" or what is wrong, where
 
  private:
   struct Block;  // one allocation with its guard bands and its two images on the host

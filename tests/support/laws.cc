@@ -70,9 +70,9 @@ std::string first_difference(const Bits& got, const Bits& want) {
 }  // namespace
 
 // A device that does not offer a dtype has nothing to be tested: said aloud, never passed over.
-#define SHOAL_NEEDS_DTYPE(p)                                                             \
-  if (!make_device((p).device)->supports((p).dtype)) {                                   \
-    GTEST_SKIP() << (p).device << " does not offer " << name_of((p).dtype) << " here";    \
+#define SHOAL_NEEDS_DTYPE(p)                                                           \
+  if (!make_device((p).device)->supports((p).dtype)) {                                 \
+    GTEST_SKIP() << (p).device << " does not offer " << name_of((p).dtype) << " here"; \
   }
 
 TEST_P(OpLaws, AgreesWithDouble) {
@@ -144,7 +144,9 @@ class Isolation {
     run(lane, device, *p_.op);
     for (int w = 0; w < lane.W(); ++w) {
       if (who[static_cast<std::size_t>(w)] < 0) continue;
-      EXPECT_EQ(first_difference(lane.bits(w), alone_[static_cast<std::size_t>(who[static_cast<std::size_t>(w)])]), "")
+      EXPECT_EQ(
+          first_difference(lane.bits(w), alone_[static_cast<std::size_t>(who[static_cast<std::size_t>(w)])]),
+          "")
           << what << ", entry " << w << " of " << lane.W();
     }
   }
@@ -232,7 +234,9 @@ TEST_P(OpLaws, IsolatesItsSlots) {
   if (p.device == "cpu") law.threads();
 }
 
-std::vector<std::string> test_devices() { return {"cpu"}; }
+std::vector<std::string> test_devices() {
+  return {"cpu"};
+}
 
 std::vector<Case> standard_cases() {
   const auto job = [](std::vector<int> lengths, std::uint64_t seed, GradMode mode = GradMode::kSet) {

@@ -81,7 +81,9 @@ struct LawParam {
   std::shared_ptr<const Op> op;
   Case scene;
 };
-inline void PrintTo(const LawParam& p, std::ostream* out) { *out << p.op->label() << ' ' << p.scene.name; }
+inline void PrintTo(const LawParam& p, std::ostream* out) {
+  *out << p.op->label() << ' ' << p.scene.name;
+}
 
 std::vector<std::string> test_devices();
 std::vector<LawParam> law_params(const std::vector<OpCases>& ops);
@@ -89,7 +91,7 @@ std::string law_name(const testing::TestParamInfo<LawParam>& info);
 
 class OpLaws : public testing::TestWithParam<LawParam> {};
 
-#define SHOAL_OP_LAWS(op, ...)                                                                      \
+#define SHOAL_OP_LAWS(op, ...)                                                                          \
   INSTANTIATE_TEST_SUITE_P(op, OpLaws, testing::ValuesIn(law_params(std::vector<OpCases> __VA_ARGS__)), \
                            law_name)
 
