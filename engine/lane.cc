@@ -166,7 +166,8 @@ void Lane::enqueue(StepKind kind, bool update) {
   const ResultArrays& results = block_.results_on_device();
   const int W = block_.shape().W;
   ops.gradient_norm({.norm = results.norm, .coef = results.coef, .nonfinite = results.nonfinite,
-                     .partial = partial_.as<float>(), .grad = rows.grad, .stride = rows.train_stride,
+                     .partial = partial_.as<float>(), .grad = rows.grad, .loss = results.loss,
+                     .stride = rows.train_stride,
                      .table = params_.table(), .W = W, .slot = step.slot, .update = step.update,
                      .max_norm = step.max_norm},
                     stream_);

@@ -9,7 +9,7 @@
 // Shapes    dx [rows,C]; dlogits [rows,ld] f32; dw per slot [n,C], db per slot [n] f32
 // Writes    dx: overwritten (=), tail zeros; dw, db by mode, own n[w] rows alone
 // Rounds    dx once; dlogits enter unrounded
-// Order     dw, db: rows ascending
+// Order     dw, db: rows ascending in chunks of kRowChunk, each chunk's sum added to f32 memory
 #pragma once
 
 #include "kernels/base/cost.h"

@@ -1,6 +1,7 @@
 // gradient_norm: the L2 norm of each updating slot's gradients, its clip factor, and whether all is finite.
 //   norm = sqrt(sum g^2) over the slot's own extents; coef = min(1, max_norm / (norm + 1e-6)), or 1 where
-//   max_norm <= 0 (torch.nn.utils.clip_grad_norm_); nonfinite = norm is NaN or infinite
+//   max_norm <= 0 (torch.nn.utils.clip_grad_norm_); nonfinite = norm, or the loss, is NaN or infinite: an
+//   infinite loss may have finite gradients
 // Shapes    grad per slot [P] f32; norm, coef, nonfinite, update, max_norm [W]; partial [W, chunks] f32
 // Order     one partial per kParamChunk elements of one tensor, chunks counted from the tensor's own
 //           start, summed ascending in double: the extents of a neighbour change nothing
@@ -56,6 +57,7 @@ struct GradientNorm {
   std::int32_t* nonfinite = nullptr;  // [W]
   float* partial = nullptr;           // [W, chunks] scratch
   const float* grad = nullptr;        // [R, stride]
+  const float* loss = nullptr;        // [W] of the closing micro-batch, or null: the norm alone decides
   std::int64_t stride = 0;
   ParamTable table;
   int W = 0;

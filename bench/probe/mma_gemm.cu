@@ -50,17 +50,32 @@ __device__ __forceinline__ void multiply(float (&acc)[4][4][4], std::uint32_t st
   }
 }
 
+// The rounded pairs of a thread wait in its own words of shared memory (nobody else's: no barrier between the
+// passes), so that the erf of the second pass finds registers free; a short loop keeps it from spilling.
 template <Epilogue kEpilogue>
-__device__ __forceinline__ void store(const MmaGemm& gemm, std::int64_t at, float first, float second) {
-  const __nv_bfloat162 u = __floats2bfloat162_rn(first, second);
-  *reinterpret_cast<__nv_bfloat162*>(gemm.u + at) = u;
-  if (kEpilogue == Epilogue::kStore) return;
-  __nv_bfloat162 g = u;
-  if (kEpilogue == Epilogue::kStoreGelu) {
-    const float2 rounded = __bfloat1622float2(u);
-    g = __floats2bfloat162_rn(erf_gelu(rounded.x), erf_gelu(rounded.y));
+__device__ __forceinline__ void store(const MmaGemm& gemm, std::int64_t at, const float (&acc)[4][4][4],
+                                      __nv_bfloat162* parked) {
+#pragma unroll
+  for (int i = 0; i < 32; ++i) {
+    const int m = i / 8, half = i / 4 % 2, n = i % 4;
+    const __nv_bfloat162 u = __floats2bfloat162_rn(acc[m][n][half * 2], acc[m][n][half * 2 + 1]);
+    const std::int64_t place = at + (m * 16 + half * 8) * std::int64_t{gemm.N} + n * 8;
+    *reinterpret_cast<__nv_bfloat162*>(gemm.u + place) = u;
+    if (kEpilogue != Epilogue::kStore) parked[i * kThreads] = u;
   }
-  *reinterpret_cast<__nv_bfloat162*>(gemm.g + at) = g;
+  if (kEpilogue == Epilogue::kStore) return;
+#pragma unroll 1
+  for (int rows = 0; rows < 8; ++rows, at += 8 * std::int64_t{gemm.N}) {
+#pragma unroll
+    for (int n = 0; n < 4; ++n) {
+      __nv_bfloat162 g = parked[(rows * 4 + n) * kThreads];
+      if (kEpilogue == Epilogue::kStoreGelu) {
+        const float2 rounded = __bfloat1622float2(g);
+        g = __floats2bfloat162_rn(erf_gelu(rounded.x), erf_gelu(rounded.y));
+      }
+      *reinterpret_cast<__nv_bfloat162*>(gemm.g + at + n * 8) = g;
+    }
+  }
 }
 
 template <Epilogue kEpilogue>
@@ -97,19 +112,9 @@ __global__ void __launch_bounds__(kThreads, 2) gemm_kernel(MmaGemm gemm) {
     ptx::copy_async_commit();  // empty at the tail, so that the wait above counts the same
     multiply(acc, shared + step % kStages * kStageBytes, a_row, b_row);
   }
-  std::int64_t at = (row0 + m0 + lane / 4) * gemm.N + column0 + n0 + lane % 4 * 2;
-#pragma unroll
-  for (int m = 0; m < 4; ++m) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int n = 0; n < 4; ++n) {
-        store<kEpilogue>(gemm, at + n * 8, acc[m][n][half * 2], acc[m][n][half * 2 + 1]);
-        asm volatile("" ::: "memory");  // one after the other: interleaved erff calls would spill
-      }
-      at += 8 * gemm.N;
-    }
-  }
+  __syncthreads();  // the stages are read: their memory is free
+  store<kEpilogue>(gemm, (row0 + m0 + lane / 4) * gemm.N + column0 + n0 + lane % 4 * 2, acc,
+                   reinterpret_cast<__nv_bfloat162*>(raw) + thread);
 }
 
 __global__ void __launch_bounds__(256) error_kernel(unsigned* worst, MmaGemm gemm) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "kernels/base/error.h"
 #include "kernels/cpu/context.h"
@@ -55,6 +57,15 @@ class CpuDevice final : public Device {
   }
   bool supports(DType dtype) const override {
     return dtype == DType::kF32 || bf16_unit_ != Bf16Unit::kNone;
+  }
+
+  // What the system could give without swapping; where it does not say, no limit is known.
+  std::size_t memory_available() const override {
+    std::ifstream info("/proc/meminfo");
+    std::string key, unit;
+    for (std::size_t kib = 0; info >> key >> kib; std::getline(info, unit))
+      if (key == "MemAvailable:") return kib * 1024;
+    return Device::memory_available();
   }
 
   void* allocate(Memory, std::size_t bytes) override {

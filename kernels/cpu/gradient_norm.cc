@@ -45,7 +45,7 @@ void finish(const GradientNorm& a, int w, const std::int64_t* own, const float* 
   const auto norm = static_cast<float>(std::sqrt(sum));
   const bool finite = std::isfinite(norm);
   a.norm[w] = norm;
-  a.nonfinite[w] = finite ? 0 : 1;
+  a.nonfinite[w] = finite && (a.loss == nullptr || std::isfinite(a.loss[w])) ? 0 : 1;
   a.coef[w] = finite && a.max_norm[w] > 0 ? std::min(1.0f, a.max_norm[w] / (norm + 1e-6f)) : 1.0f;
 }
 

@@ -72,7 +72,10 @@ class AttentionForwardOp : public OpOf<AttentionForwardOp> {
     const Matrix<T> qkv = matrix<T>(j, "qkv");
     const auto r = reference::attention_forward<T>(qkv, shape_of<T>(j, H_, D_, drops_), round);
     Expected e;
-    e.set("o", r.o);
+    // An error of the scores is a relative one of the probabilities, thus of o, which v's size bounds.
+    const double v_size =
+        qkv.size() == 0 ? 0 : static_cast<double>(qkv.rightCols(H_ * D_).cwiseAbs().maxCoeff());
+    e.set("o", r.o, score_terms(qkv, H_, D_) * v_size);
     e.set("lse", r.lse, score_terms(qkv, H_, D_));
     return e;
   }
@@ -120,10 +123,14 @@ class AttentionBackwardOp : public OpOf<AttentionBackwardOp> {
 
   template <typename T, typename Round>
   Expected reference(const Job& j, Round round) const {
+    const Matrix<T> qkv = matrix<T>(j, "qkv");
+    const Matrix<T> dqkv =
+        reference::attention_backward<T>(matrix<T>(j, "dout"), qkv, matrix<T>(j, "o"), matrix<T>(j, "lse"),
+                                         shape_of<T>(j, H_, D_, drops_), round);
+    // As o: the gradient is linear in the probabilities.
+    const double size = dqkv.size() == 0 ? 0 : static_cast<double>(dqkv.cwiseAbs().maxCoeff());
     Expected e;
-    e.set("dqkv",
-          reference::attention_backward<T>(matrix<T>(j, "dout"), matrix<T>(j, "qkv"), matrix<T>(j, "o"),
-                                           matrix<T>(j, "lse"), shape_of<T>(j, H_, D_, drops_), round));
+    e.set("dqkv", dqkv, score_terms(qkv, H_, D_) * size);
     return e;
   }
 

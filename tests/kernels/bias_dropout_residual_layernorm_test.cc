@@ -178,6 +178,33 @@ SHOAL_OP_LAWS(bias_dropout_residual_layernorm_backward,
                {std::make_shared<BackwardOp>(768, Form::kFull), {kTile}},
                {std::make_shared<BackwardOp>(4096, Form::kFull), {kOffset}}});
 
+// What is dropped is 0 even of NaN, by the contract's Dropout line: z is then the residual itself.
+TEST(bias_dropout_residual_layernorm_forward, DropsNaN) {
+  const ForwardOp op(48, Form::kFull);
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    const Stream stream = device->make_stream();
+    Job job = op.job({.lengths = {20}, .drop = 0.5}, DType::kF32);
+    for (Tensor& t : job.tensors) {
+      if (t.name == "x") t.values.assign(t.values.size(), NAN);
+    }
+    Lane lane(*device, {job});
+    lane.upload();
+    op.launch(lane, device->ops(), stream);
+    lane.download();
+    const std::vector<double> z = lane.values(0, "z"),
+                              factors = flat(factors_of<double>(job, 48, Form::kFull));
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      if (factors[i] != 0) {
+        EXPECT_TRUE(std::isnan(z[i])) << name << ' ' << i;
+      } else {
+        EXPECT_EQ(z[i], job.at("residual").values[i]) << name << ' ' << i;
+      }
+    }
+    device->release(stream);
+  }
+}
+
 TEST(bias_dropout_residual_layernorm_forward, Refuses) {
   using A = BiasDropoutResidualLayerNormForward;
   Addresses make;

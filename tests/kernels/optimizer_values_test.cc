@@ -29,7 +29,8 @@ class Small {
         m_(device, rows_of({}, 0)),
         v_(device, rows_of({}, 0)) {}
 
-  void norm(float max_norm) {
+  void norm(float max_norm, const std::vector<float>& losses = {0, 0, 0, 0}) {
+    const Array<float> loss(device_, losses);
     const Array<float> max(device_, {max_norm, max_norm, max_norm, max_norm});
     GradientNorm a;
     a.norm = norm_.data();
@@ -37,6 +38,7 @@ class Small {
     a.nonfinite = nonfinite_.data();
     a.partial = partial_.data();
     a.grad = grad_.data();
+    a.loss = loss.data();
     a.stride = stride_;
     a.table = table();
     a.W = W_;
@@ -143,6 +145,18 @@ TEST(gradient_norm, SeesWhatIsNotFinite) {
     small.adamw(kFirstStep);
     for (const std::size_t w : {0, 1, 3}) EXPECT_EQ(small.p(w, 0), 0.0f) << name << ' ' << w;
     EXPECT_NE(small.p(2, 0), 0.0f) << name;
+  }
+}
+
+TEST(gradient_norm, SeesALossThatIsNotFinite) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    Small small(*device, {{1, 2}, {1, 2}, {1, 2}});
+    small.norm(1, {INFINITY, 1, NAN, 0});
+    small.adamw(kFirstStep);
+    for (const std::size_t w : {0, 2})
+      EXPECT_TRUE(small.nonfinite(w) && small.p(w, 0) == 0.0f) << name << ' ' << w;
+    EXPECT_TRUE(!small.nonfinite(1) && small.p(1, 0) != 0.0f) << name;
   }
 }
 

@@ -198,6 +198,25 @@ SHOAL_OP_LAWS(dropout, {{std::make_shared<DropoutOp>(48, false), standard_cases(
 SHOAL_OP_LAWS(cast_rows, {{std::make_shared<CastOp>(1), standard_cases()},
                           {std::make_shared<CastOp>(70001), standard_cases()}});
 
+// What is dropped is 0 even of NaN: by selection, not by multiplication.
+TEST(dropout, DropsNaN) {
+  const DropoutOp op(48, false);
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    const Stream stream = device->make_stream();
+    Lane lane(*device, {op.job({.lengths = {20}, .drop = 0.5, .nan = true}, DType::kF32)});
+    lane.upload();
+    op.launch(lane, device->ops(), stream);
+    lane.download();
+    const std::vector<double> y = lane.values(0, "y");
+    const std::vector<double> factors =
+        flat(reference::hidden_factors<double>(lane.job(0).key(kSite), 20, 48));
+    for (std::size_t i = 0; i < y.size(); ++i)
+      EXPECT_EQ(std::isnan(y[i]), factors[i] != 0) << name << ' ' << i;
+    device->release(stream);
+  }
+}
+
 TEST(gather_rows, Refuses) {
   using A = GatherRows;
   Addresses make;
