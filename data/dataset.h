@@ -13,12 +13,12 @@ namespace shoal::data {
 // What was met while a file was tokenised; printed before training, never hidden.
 struct DatasetStats {
   std::int64_t rows = 0;
-  std::int64_t tokens = 0;      // after truncation, [CLS] and [SEP] included
-  std::int64_t truncated = 0;   // rows that lost tokens to max_seq_length
-  std::int64_t unknown = 0;     // tokens that are [UNK]
-  std::int64_t pieces = 0;      // tokens without the added [CLS] and [SEP]: unknown / pieces is the share
-  std::int64_t longest = 0;     // tokens of the longest row, after truncation
-  std::int64_t empty_texts = 0; // rows whose first text gave no token
+  std::int64_t tokens = 0;       // after truncation, [CLS] and [SEP] included
+  std::int64_t truncated = 0;    // rows that lost tokens to max_seq_length
+  std::int64_t unknown = 0;      // tokens that are [UNK]
+  std::int64_t pieces = 0;       // tokens without the added [CLS] and [SEP]: unknown / pieces is the share
+  std::int64_t longest = 0;      // tokens of the longest row, after truncation
+  std::int64_t empty_texts = 0;  // rows whose first text gave no token
 };
 
 // Row r holds tokens[begin[r] .. begin[r+1]), [CLS] and [SEP] included; those from second[r] on have

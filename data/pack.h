@@ -45,7 +45,7 @@ void append_seq_items(int w, std::span<const std::int32_t> cu, std::int32_t sequ
 // one id (IdChunk), for embedding_backward (kernels/embedding_backward.h).
 // order: [tokens], token rows of the slot ascending by (id, row). Returns the number of chunks
 // written (<= tokens); chunks of one id are adjacent and ascending.
-std::int32_t sort_by_id(std::span<const std::int32_t> ids, std::int32_t tokens,
-                        std::span<std::int32_t> order, std::span<IdChunk> chunks);
+std::int32_t sort_by_id(std::span<const std::int32_t> ids, std::int32_t tokens, std::span<std::int32_t> order,
+                        std::span<IdChunk> chunks);
 
 }  // namespace shoal::data

@@ -32,7 +32,8 @@ void open_output(const FleetSpec& fleet) {
 std::string joined(const std::vector<std::string>& errors) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShownErrors, errors.size()); ++i) text += (i ? "\n" : "") + errors[i];
-  if (errors.size() > kShownErrors) text += fmt::format("\n... and {} more errors", errors.size() - kShownErrors);
+  if (errors.size() > kShownErrors)
+    text += fmt::format("\n... and {} more errors", errors.size() - kShownErrors);
   return text;
 }
 
@@ -63,9 +64,10 @@ Prepared prepare_jobs(const FleetSpec& fleet, Preparer& preparer) {
       prepared.jobs.push_back(std::move(job));
     } catch (const Error& error) {
       // Jobs that share a file share its error: shown once.
-      if (std::find(errors.begin(), errors.end(), error.what()) == errors.end()) errors.push_back(error.what());
-      prepared.failed.push_back({.job = static_cast<std::int64_t>(i), .status = JobStatus::kFailed,
-                                 .reason = error.what()});
+      if (std::find(errors.begin(), errors.end(), error.what()) == errors.end())
+        errors.push_back(error.what());
+      prepared.failed.push_back(
+          {.job = static_cast<std::int64_t>(i), .status = JobStatus::kFailed, .reason = error.what()});
     }
   }
   if (!errors.empty() && fleet.on_error == OnError::kRefuse) throw Error(joined(errors));
@@ -88,7 +90,8 @@ FleetPlan plan_of(const FleetSpec& fleet, const Device& device, const Preparer& 
 
 }  // namespace
 
-FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observer, const std::atomic<bool>& stop) {
+FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observer,
+                        const std::atomic<bool>& stop) {
   Preparer preparer(device.supports(DType::kBF16));
   Prepared prepared = prepare_jobs(fleet, preparer);
   open_output(fleet);
@@ -99,7 +102,9 @@ FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observ
     std::vector<const PreparedJob*> jobs;
     for (const std::size_t i : members) jobs.push_back(&prepared.jobs[i]);
     const std::int64_t slots = resolve_slots(device, jobs, fleet.slots.value_or(0));
-    plan.groups.push_back({.model = describe(jobs), .jobs = static_cast<std::int64_t>(jobs.size()), .slots = slots,
+    plan.groups.push_back({.model = describe(jobs),
+                           .jobs = static_cast<std::int64_t>(jobs.size()),
+                           .slots = slots,
                            .bytes = static_cast<std::int64_t>(rows_bytes(jobs, slots))});
     plan.slots = std::max(plan.slots, slots);
   }

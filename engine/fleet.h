@@ -26,7 +26,8 @@ struct FleetResult {
 // seen before training (files, labels, models, sizes) is found first: all errors of all jobs in one Error,
 // one a line (OnError::kRefuse), or those jobs are failed and the rest train (OnError::kSkip). Later
 // faults fail their job alone. `stop` set from a signal handler ends the run at the next step.
-FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observer, const std::atomic<bool>& stop);
+FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observer,
+                        const std::atomic<bool>& stop);
 
 // Evaluates an exported folder on a labelled file.
 struct EvalRequest {
@@ -47,8 +48,8 @@ struct Predictions {
   std::int64_t rows = 0;
 };
 // Texts in memory (second: the text_pair, or empty where the request has none), or a file.
-Predictions predict_texts(const EvalRequest& request, std::span<const std::pair<std::string, std::string>> texts,
-                          Device& device);
+Predictions predict_texts(const EvalRequest& request,
+                          std::span<const std::pair<std::string, std::string>> texts, Device& device);
 Predictions predict_file(const EvalRequest& request, Device& device);
 
 }  // namespace shoal::engine

@@ -13,8 +13,8 @@ constexpr std::int64_t kMaxLaneEntries = 64;
 constexpr std::int64_t kLaneRows = 16384;  // budget of a lane, unless one micro-batch alone needs more
 
 bool share_launches(const PreparedJob& a, const PreparedJob& b) {
-  return models::shape_of(a.config) == models::shape_of(b.config) && a.config.hidden_act == b.config.hidden_act &&
-         a.dtype == b.dtype && a.head == b.head;
+  return models::shape_of(a.config) == models::shape_of(b.config) &&
+         a.config.hidden_act == b.config.hidden_act && a.dtype == b.dtype && a.head == b.head;
 }
 
 models::Extents largest(std::span<const PreparedJob* const> jobs) {
@@ -34,7 +34,8 @@ models::Layout layout_of(std::span<const PreparedJob* const> jobs) {
 // Token rows that the largest micro-batch of a job needs, in training or evaluation.
 std::int64_t job_rows(const PreparedJob& job) {
   std::int64_t rows = micro_rows(*job.train, job.spec->per_device_train_batch_size, job.micro_tokens);
-  if (job.validation != nullptr) rows = std::max(rows, micro_rows(*job.validation, kEvalRows, job.micro_tokens));
+  if (job.validation != nullptr)
+    rows = std::max(rows, micro_rows(*job.validation, kEvalRows, job.micro_tokens));
   return rows;
 }
 
@@ -46,7 +47,8 @@ LaneShape lane_shape(std::span<const PreparedJob* const> jobs, std::int64_t slot
   for (const PreparedJob* job : jobs) {
     rows.push_back(job_rows(*job));
     sequences = std::max(sequences, std::min(job->spec->per_device_train_batch_size, job->train->rows()));
-    if (job->validation != nullptr) sequences = std::max(sequences, std::min(kEvalRows, job->validation->rows()));
+    if (job->validation != nullptr)
+      sequences = std::max(sequences, std::min(kEvalRows, job->validation->rows()));
   }
   std::sort(rows.begin(), rows.end(), std::greater<>());
   rows.resize(std::min(rows.size(), static_cast<std::size_t>(shape.W)));
@@ -67,9 +69,10 @@ std::size_t bytes_per_slot(std::span<const PreparedJob* const> jobs) {
 std::vector<std::vector<std::size_t>> group_jobs(std::span<const PreparedJob> jobs) {
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto home = std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& members) {
-      return share_launches(jobs[members.front()], jobs[i]);
-    });
+    const auto home =
+        std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& members) {
+          return share_launches(jobs[members.front()], jobs[i]);
+        });
     if (home == groups.end()) {
       groups.push_back({i});
     } else {
@@ -80,7 +83,8 @@ std::vector<std::vector<std::size_t>> group_jobs(std::span<const PreparedJob> jo
 }
 
 // No more than half of the free memory goes to rows: the other half is for activations, data and the system.
-std::int64_t resolve_slots(const Device& device, std::span<const PreparedJob* const> jobs, std::int64_t asked) {
+std::int64_t resolve_slots(const Device& device, std::span<const PreparedJob* const> jobs,
+                           std::int64_t asked) {
   const auto n = static_cast<std::int64_t>(jobs.size());
   if (asked > 0) return std::min(asked, n);
   const auto fit = static_cast<std::int64_t>(device.memory_available() / 2 / bytes_per_slot(jobs));
@@ -93,7 +97,8 @@ std::size_t rows_bytes(std::span<const PreparedJob* const> jobs, std::int64_t sl
 
 std::string describe(std::span<const PreparedJob* const> jobs) {
   const PreparedJob& first = *jobs.front();
-  const bool random = std::all_of(jobs.begin(), jobs.end(), [](const PreparedJob* j) { return j->folder.empty(); });
+  const bool random =
+      std::all_of(jobs.begin(), jobs.end(), [](const PreparedJob* j) { return j->folder.empty(); });
   return fmt::format("BERT {} layers x {}, vocabulary {}, {}{}", first.config.num_hidden_layers,
                      first.config.hidden_size, largest(jobs).vocab, random ? "random weights, " : "",
                      name_of(first.dtype));

@@ -17,7 +17,8 @@ namespace shoal::engine {
 std::vector<std::vector<std::size_t>> group_jobs(std::span<const PreparedJob> jobs);
 
 // Slots of a group: what was asked for, at most one a job; asked == 0: as many as there are jobs and memory.
-std::int64_t resolve_slots(const Device& device, std::span<const PreparedJob* const> jobs, std::int64_t asked);
+std::int64_t resolve_slots(const Device& device, std::span<const PreparedJob* const> jobs,
+                           std::int64_t asked);
 
 // Device memory of the group's rows with so many slots.
 std::size_t rows_bytes(std::span<const PreparedJob* const> jobs, std::int64_t slots);

@@ -7,8 +7,8 @@
 
 namespace shoal::engine {
 
-GroupRun::GroupRun(Device& device, std::vector<const PreparedJob*> jobs, const FleetSpec& fleet, Observer& observer,
-                   const std::atomic<bool>& stop)
+GroupRun::GroupRun(Device& device, std::vector<const PreparedJob*> jobs, const FleetSpec& fleet,
+                   Observer& observer, const std::atomic<bool>& stop)
     : fleet_(fleet),
       observer_(observer),
       stop_(stop),
@@ -39,7 +39,8 @@ std::vector<JobResult> GroupRun::run() {
   }
   for (std::size_t slot = 0; slot < slots_.size(); ++slot)
     if (slots_[slot].job != nullptr) end_job(slot);
-  for (const PreparedJob* job : queue_) results_.push_back({.job = job->index, .status = JobStatus::kStopped});
+  for (const PreparedJob* job : queue_)
+    results_.push_back({.job = job->index, .status = JobStatus::kStopped});
   return std::move(results_);
 }
 

@@ -10,9 +10,12 @@ namespace {
 
 models::SaveType save_type(SaveDtype dtype) {
   switch (dtype) {
-    case SaveDtype::kBfloat16: return models::SaveType::kBF16;
-    case SaveDtype::kFloat16: return models::SaveType::kF16;
-    case SaveDtype::kFloat32: break;
+    case SaveDtype::kBfloat16:
+      return models::SaveType::kBF16;
+    case SaveDtype::kFloat16:
+      return models::SaveType::kF16;
+    case SaveDtype::kFloat32:
+      break;
   }
   return models::SaveType::kF32;
 }

@@ -18,7 +18,8 @@ namespace {
 std::string listed(const std::vector<std::int64_t>& lines) {
   constexpr std::size_t kShown = 5;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) text += fmt::format("{}{}", i ? ", " : "", lines[i]);
+  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i)
+    text += fmt::format("{}{}", i ? ", " : "", lines[i]);
   if (lines.size() > kShown) text += fmt::format(" and {} more", lines.size() - kShown);
   return text;
 }
@@ -37,7 +38,9 @@ std::int64_t tokens_of(const data::Dataset& dataset, std::span<const std::int32_
 
 }  // namespace
 
-std::int64_t argmax(const float* logits, std::int64_t n) { return std::max_element(logits, logits + n) - logits; }
+std::int64_t argmax(const float* logits, std::int64_t n) {
+  return std::max_element(logits, logits + n) - logits;
+}
 
 JobRun::JobRun(const PreparedJob& job, std::int64_t slot) : job_(job), slot_(slot) {
   entry_.slot = slot;
@@ -94,7 +97,9 @@ void JobRun::start_evaluation() {
   next_evaluation_entry();
 }
 
-void JobRun::next_evaluation_entry() { entry_.rows = cut(eval_rows_, eval_cuts_, eval_micro_); }
+void JobRun::next_evaluation_entry() {
+  entry_.rows = cut(eval_rows_, eval_cuts_, eval_micro_);
+}
 
 JobEvents JobRun::absorb(const LaneResult& result, std::int64_t ld) {
   SHOAL_CHECK(phase_ == Phase::kTrain || phase_ == Phase::kEvaluate);
@@ -111,7 +116,8 @@ bool JobRun::refuse_nonfinite(const LaneResult& result) {
       lines.push_back(job_.train->line[static_cast<std::size_t>(entry_.rows[i])]);
   }
   std::string where = fmt::format("non-finite {} at update {}", loss ? "loss" : "gradient", update_ + 1);
-  if (!lines.empty()) where += fmt::format(", rows at lines {} of {}", listed(lines), job_.train->file.string());
+  if (!lines.empty())
+    where += fmt::format(", rows at lines {} of {}", listed(lines), job_.train->file.string());
   fail(where + "; no update was made with it");
   return true;
 }
@@ -193,8 +199,15 @@ JobProgress JobRun::progress() const {
 JobResult JobRun::result() const {
   const JobProgress now = progress();
   const bool ended = phase_ == Phase::kDone || phase_ == Phase::kFailed;
-  return {.job = job_.index, .status = ended ? now.status : JobStatus::kStopped, .reason = reason_, .best = best_,
-          .best_epoch = best_epoch_, .last = last_, .updates = update_, .tokens = now.tokens, .seconds = now.seconds,
+  return {.job = job_.index,
+          .status = ended ? now.status : JobStatus::kStopped,
+          .reason = reason_,
+          .best = best_,
+          .best_epoch = best_epoch_,
+          .last = last_,
+          .updates = update_,
+          .tokens = now.tokens,
+          .seconds = now.seconds,
           .folder = {}};
 }
 

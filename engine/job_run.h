@@ -22,9 +22,9 @@ enum class Phase : std::uint8_t { kTrain, kEvaluate, kDone, kFailed };
 
 // What happened at a step, for whoever logs and shows it.
 struct JobEvents {
-  bool updated = false;                // progress() is of a new update
-  std::optional<Metrics> evaluation;   // an evaluation was completed
-  bool best = false;                   // it is the best so far
+  bool updated = false;               // progress() is of a new update
+  std::optional<Metrics> evaluation;  // an evaluation was completed
+  bool best = false;                  // it is the best so far
 };
 
 class JobRun {

@@ -27,10 +27,11 @@ enum class Strategy : std::uint8_t { kNo, kSteps, kEpoch };
 enum class SaveDtype : std::uint8_t { kFloat32, kBfloat16, kFloat16 };
 
 struct JobSpec {
-  std::string name;       // path-safe, unique in the fleet; "a/b" makes nested folders
+  std::string name;                              // path-safe, unique in the fleet; "a/b" makes nested folders
   std::map<std::string, std::string> variables;  // sweep and each values by key, as written, for results.csv
-  std::string where;      // "demo.toml:12:1" of the [[job]], for messages
-  std::string refused;    // on_error = "skip": why it cannot train, as its fleet file shows; empty: nothing known
+  std::string where;                             // "demo.toml:12:1" of the [[job]], for messages
+  std::string
+      refused;  // on_error = "skip": why it cannot train, as its fleet file shows; empty: nothing known
 
   ModelSource model;
   std::string task = "text-classification";
@@ -51,7 +52,8 @@ struct JobSpec {
   std::optional<std::uint64_t> data_seed;  // absent: seed
   std::int64_t per_device_train_batch_size = 8;
   std::int64_t gradient_accumulation_steps = 1;
-  std::optional<std::int64_t> micro_tokens;  // absent: min(batch x max_seq_length, 8192), at least max_seq_length
+  std::optional<std::int64_t>
+      micro_tokens;  // absent: min(batch x max_seq_length, 8192), at least max_seq_length
   bool dataloader_drop_last = false;
 
   double num_train_epochs = 3.0;

@@ -15,7 +15,9 @@ std::int64_t tokens_of(const LaneEntry& entry) {
   return tokens;
 }
 
-std::int64_t rows_of(const LaneEntry& entry) { return static_cast<std::int64_t>(entry.rows.size()); }
+std::int64_t rows_of(const LaneEntry& entry) {
+  return static_cast<std::int64_t>(entry.rows.size());
+}
 
 }  // namespace
 
@@ -24,8 +26,8 @@ std::int64_t micro_rows(const data::Dataset& dataset, std::int64_t max_rows, std
   return ceil128(std::min(most, std::max(micro_tokens, dataset.stats.longest)));
 }
 
-Lane::Lane(Device& device, const models::Layout& layout, const models::Head& head, DType dtype, SlotMemory& slots,
-           const ParamTables& params, const LaneShape& shape, bool training, Stream stream)
+Lane::Lane(Device& device, const models::Layout& layout, const models::Head& head, DType dtype,
+           SlotMemory& slots, const ParamTables& params, const LaneShape& shape, bool training, Stream stream)
     : device_(device),
       layout_(layout),
       bert_(layout, head, dtype),
@@ -71,7 +73,8 @@ std::size_t Lane::fitting(std::span<const LaneEntry> entries) const {
 
 std::vector<LaneResult> Lane::run(StepKind kind, std::span<const LaneEntry> entries) {
   fill(kind, entries);
-  const bool update = std::any_of(entries.begin(), entries.end(), [](const LaneEntry& e) { return e.update; });
+  const bool update =
+      std::any_of(entries.begin(), entries.end(), [](const LaneEntry& e) { return e.update; });
   block_.upload(device_, stream_);
   enqueue(kind, update);
   block_.download(device_, stream_);
@@ -100,7 +103,8 @@ void Lane::fill(StepKind kind, std::span<const LaneEntry> entries) {
     if (w < static_cast<int>(entries.size())) {
       fill_entry(kind, w, entries[static_cast<std::size_t>(w)]);
     } else {
-      host.slot[w] = host.live[w] = host.first_live[w] = host.count[w] = host.chunk_count[w] = host.update[w] = 0;
+      host.slot[w] = host.live[w] = host.first_live[w] = host.count[w] = host.chunk_count[w] =
+          host.update[w] = 0;
       host.mode[w] = GradMode::kSkip;
       host.n_labels[w] = 0;
       std::fill_n(host.cu + std::int64_t{w} * (shape.B + 1), shape.B + 1, 0);
@@ -116,14 +120,18 @@ void Lane::fill_entry(StepKind kind, int w, const LaneEntry& entry) {
   const auto rows = static_cast<std::size_t>(ceil128(tokens_of(entry)));
   const auto first_rows = static_cast<std::size_t>(ceil128(rows_of(entry)));
   const std::int32_t row0 = host.row0[w], first0 = host.first_row0[w];
-  const std::span<std::int32_t> cu(host.cu + std::int64_t{w} * (shape.B + 1), static_cast<std::size_t>(shape.B) + 1);
+  const std::span<std::int32_t> cu(host.cu + std::int64_t{w} * (shape.B + 1),
+                                   static_cast<std::size_t>(shape.B) + 1);
   SHOAL_CHECK(row0 + static_cast<std::int64_t>(rows) <= shape.rows);
   SHOAL_CHECK(first0 + static_cast<std::int64_t>(first_rows) <= shape.first_rows);
 
-  const data::PackedCounts packed = data::pack(
-      *entry.dataset, entry.rows,
-      {.ids = {host.ids + row0, rows}, .types = {host.types + row0, rows}, .positions = {host.positions + row0, rows},
-       .cu = cu, .labels = {host.labels + first0, first_rows}, .first = {host.first + first0, first_rows}});
+  const data::PackedCounts packed = data::pack(*entry.dataset, entry.rows,
+                                               {.ids = {host.ids + row0, rows},
+                                                .types = {host.types + row0, rows},
+                                                .positions = {host.positions + row0, rows},
+                                                .cu = cu,
+                                                .labels = {host.labels + first0, first_rows},
+                                                .first = {host.first + first0, first_rows}});
   std::span<SeqItem> lists[Seqs::kLists];
   for (int i = 0; i < Seqs::kLists; ++i)
     lists[i] = {host.items[i], static_cast<std::size_t>(shape.W) * static_cast<std::size_t>(shape.B)};
@@ -132,8 +140,8 @@ void Lane::fill_entry(StepKind kind, int w, const LaneEntry& entry) {
   const bool train = kind == StepKind::kTrain;
   const auto tokens = static_cast<std::size_t>(packed.tokens);
   host.chunk_count[w] = !train ? 0
-                               : data::sort_by_id({host.ids + row0, tokens}, packed.tokens, {host.order + row0, tokens},
-                                                  {host.chunks + row0, tokens});
+                               : data::sort_by_id({host.ids + row0, tokens}, packed.tokens,
+                                                  {host.order + row0, tokens}, {host.chunks + row0, tokens});
   host.slot[w] = static_cast<std::int32_t>(entry.slot);
   host.live[w] = packed.tokens;
   host.count[w] = host.first_live[w] = packed.sequences;
@@ -165,15 +173,32 @@ void Lane::enqueue(StepKind kind, bool update) {
   const StepArrays& step = block_.on_device();
   const ResultArrays& results = block_.results_on_device();
   const int W = block_.shape().W;
-  ops.gradient_norm({.norm = results.norm, .coef = results.coef, .nonfinite = results.nonfinite,
-                     .partial = partial_.as<float>(), .grad = rows.grad, .loss = results.loss,
+  ops.gradient_norm({.norm = results.norm,
+                     .coef = results.coef,
+                     .nonfinite = results.nonfinite,
+                     .partial = partial_.as<float>(),
+                     .grad = rows.grad,
+                     .loss = results.loss,
                      .stride = rows.train_stride,
-                     .table = params_.table(), .W = W, .slot = step.slot, .update = step.update,
+                     .table = params_.table(),
+                     .W = W,
+                     .slot = step.slot,
+                     .update = step.update,
                      .max_norm = step.max_norm},
                     stream_);
-  ops.adamw({.p = rows.p, .p16 = rows.p16, .m = rows.m, .v = rows.v, .grad = rows.grad,
-             .row_stride = rows.row_stride, .train_stride = rows.train_stride, .table = params_.table(), .W = W,
-             .slot = step.slot, .update = step.update, .coef = results.coef, .nonfinite = results.nonfinite,
+  ops.adamw({.p = rows.p,
+             .p16 = rows.p16,
+             .m = rows.m,
+             .v = rows.v,
+             .grad = rows.grad,
+             .row_stride = rows.row_stride,
+             .train_stride = rows.train_stride,
+             .table = params_.table(),
+             .W = W,
+             .slot = step.slot,
+             .update = step.update,
+             .coef = results.coef,
+             .nonfinite = results.nonfinite,
              .scalars = step.scalars},
             stream_);
 }

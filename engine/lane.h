@@ -44,11 +44,11 @@ struct LaneEntry {
 
 // Views into the lane's result block, valid until its next step.
 struct LaneResult {
-  float loss = 0;                      // inv_items * sum of the row losses
-  float norm = 0;                      // where the entry updated
-  bool nonfinite = false;              // where the entry updated
-  std::span<const float> row_loss;     // [rows]
-  const float* logits = nullptr;       // [rows, ld]
+  float loss = 0;                   // inv_items * sum of the row losses
+  float norm = 0;                   // where the entry updated
+  bool nonfinite = false;           // where the entry updated
+  std::span<const float> row_loss;  // [rows]
+  const float* logits = nullptr;    // [rows, ld]
 };
 
 class Lane {

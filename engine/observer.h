@@ -44,18 +44,18 @@ struct JobProgress {
   std::int64_t update = 0;
   std::int64_t updates = 0;  // in all
   double epoch = 0;
-  double loss = 0;           // of the last window
+  double loss = 0;  // of the last window
   double grad_norm = 0;
   double learning_rate = 0;
-  std::int64_t tokens = 0;   // trained so far
-  double seconds = 0;        // since the job's slot was filled
+  std::int64_t tokens = 0;  // trained so far
+  double seconds = 0;       // since the job's slot was filled
 };
 
 struct JobResult {
   std::int64_t job = 0;
   JobStatus status = JobStatus::kDone;
-  std::string reason;        // of a failure
-  Metrics best;              // of the best evaluation; empty without one
+  std::string reason;  // of a failure
+  Metrics best;        // of the best evaluation; empty without one
   double best_epoch = 0;
   Metrics last;
   std::int64_t updates = 0;
@@ -71,7 +71,8 @@ class Observer {
   virtual void on_note(std::int64_t /*job or -1*/, const std::string& /*one line*/) {}
   virtual void on_job_start(std::int64_t /*job*/, std::int64_t /*slot*/) {}
   virtual void on_progress(const JobProgress&) {}
-  virtual void on_evaluation(std::int64_t /*job*/, double /*epoch*/, std::int64_t /*update*/, const Metrics&) {}
+  virtual void on_evaluation(std::int64_t /*job*/, double /*epoch*/, std::int64_t /*update*/,
+                             const Metrics&) {}
   virtual void on_job_end(const JobResult&) {}
   virtual void on_tick() {}  // often, also when nothing else happens: redraw, heartbeat
 };

@@ -12,7 +12,8 @@ namespace shoal::engine {
 namespace {
 
 Predictor make_predictor(const EvalRequest& request, Device& device) {
-  return Predictor(request.model, resolve_precision(request.precision, device.supports(DType::kBF16)), device);
+  return Predictor(request.model, resolve_precision(request.precision, device.supports(DType::kBF16)),
+                   device);
 }
 
 // The model's own limit where the request does not cut shorter.
@@ -44,8 +45,8 @@ Predictions predict(Predictor& predictor, const data::Dataset& dataset, std::int
 
 Metrics evaluate_model(const EvalRequest& request, Device& device) {
   Predictor predictor = make_predictor(request, device);
-  const data::Dataset dataset =
-      data::build_dataset(request.file, predictor.tokenizer(), &predictor.labels(), limited(request, predictor));
+  const data::Dataset dataset = data::build_dataset(request.file, predictor.tokenizer(), &predictor.labels(),
+                                                    limited(request, predictor));
   const std::int64_t n = predictor.labels().size();
   ClassificationCounts counts(n);
   predictor.run(dataset, request.batch_size, [&](std::int64_t row, const float* logits, float loss) {
@@ -54,11 +55,12 @@ Metrics evaluate_model(const EvalRequest& request, Device& device) {
   return counts.metrics();
 }
 
-Predictions predict_texts(const EvalRequest& request, std::span<const std::pair<std::string, std::string>> texts,
-                          Device& device) {
+Predictions predict_texts(const EvalRequest& request,
+                          std::span<const std::pair<std::string, std::string>> texts, Device& device) {
   Predictor predictor = make_predictor(request, device);
   std::vector<std::pair<std::string_view, std::string_view>> views(texts.begin(), texts.end());
-  const data::Dataset dataset = data::build_dataset(views, predictor.tokenizer(), limited(request, predictor));
+  const data::Dataset dataset =
+      data::build_dataset(views, predictor.tokenizer(), limited(request, predictor));
   return predict(predictor, dataset, request.batch_size);
 }
 

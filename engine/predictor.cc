@@ -52,8 +52,11 @@ Predictor::~Predictor() {
 void Predictor::run(const data::Dataset& dataset, std::int64_t batch_size, const Take& take) {
   const std::int64_t micro_tokens = std::max(kMicroTokens, dataset.stats.longest);
   const std::int64_t sequences = std::min(batch_size, dataset.rows());
-  const LaneShape shape{.W = 1, .rows = micro_rows(dataset, batch_size, micro_tokens),
-                        .first_rows = ceil128(sequences), .B = static_cast<int>(sequences), .ld = labels_.size()};
+  const LaneShape shape{.W = 1,
+                        .rows = micro_rows(dataset, batch_size, micro_tokens),
+                        .first_rows = ceil128(sequences),
+                        .B = static_cast<int>(sequences),
+                        .ld = labels_.size()};
   Lane lane(device_, layout_, head_, dtype_, *memory_, *tables_, shape, false, stream_);
 
   std::vector<std::int32_t> rows(static_cast<std::size_t>(dataset.rows()));

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kMicroTokens = 8192;
 
-std::string key_of(const std::filesystem::path& file, const data::DatasetOptions& options, const BaseModel& base,
-                   const data::LabelMap& labels) {
+std::string key_of(const std::filesystem::path& file, const data::DatasetOptions& options,
+                   const BaseModel& base, const data::LabelMap& labels) {
   std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}", file.string(), options.columns.text.text(),
                                 options.columns.text_pair ? options.columns.text_pair->text() : "",
                                 options.columns.label.text(), options.table.header,
@@ -33,7 +33,8 @@ void check_sizes(const JobSpec& spec, const models::BertConfig& config) {
   const std::int64_t D = config.head_size();
   require(config.hidden_size % 16 == 0 && config.intermediate_size % 16 == 0 &&
               (D == 16 || D == 32 || D == 64 || D == 128),
-          "{}: the model's sizes cannot be trained here: hidden_size {} and intermediate_size {} must be multiples of "
+          "{}: the model's sizes cannot be trained here: hidden_size {} and intermediate_size {} must be "
+          "multiples of "
           "16, the head size {} one of 16, 32, 64, 128",
           spec.where, config.hidden_size, config.intermediate_size, D);
 }
@@ -42,9 +43,10 @@ void check_sizes(const JobSpec& spec, const models::BertConfig& config) {
 void note_losses(const data::Dataset& dataset, std::vector<std::string>& notes) {
   const data::DatasetStats& stats = dataset.stats;
   if (stats.pieces > 0 && 2 * stats.unknown > stats.pieces) {
-    notes.push_back(fmt::format("warning: {:.1f} % of the tokens of {} are [UNK]: is this the model's vocabulary?",
-                                100.0 * static_cast<double>(stats.unknown) / static_cast<double>(stats.pieces),
-                                dataset.file.string()));
+    notes.push_back(
+        fmt::format("warning: {:.1f} % of the tokens of {} are [UNK]: is this the model's vocabulary?",
+                    100.0 * static_cast<double>(stats.unknown) / static_cast<double>(stats.pieces),
+                    dataset.file.string()));
   }
 }
 
@@ -84,15 +86,16 @@ BaseModel read_base_model(const ModelSource& source) {
 }
 
 const BaseModel& Preparer::base_model(const ModelSource& source) {
-  const std::string key = fmt::format("{}|{}|{}", source.folder.string(), source.preset, source.vocab.string());
+  const std::string key =
+      fmt::format("{}|{}|{}", source.folder.string(), source.preset, source.vocab.string());
   const auto found = models_.find(key);
   if (found != models_.end()) return found->second;
   return models_.emplace(key, read_base_model(source)).first->second;
 }
 
 std::shared_ptr<const data::Dataset> Preparer::dataset(const std::filesystem::path& file,
-                                                       const data::DatasetOptions& options, const BaseModel& base,
-                                                       const data::LabelMap& labels) {
+                                                       const data::DatasetOptions& options,
+                                                       const BaseModel& base, const data::LabelMap& labels) {
   std::shared_ptr<const data::Dataset>& cached = datasets_[key_of(file, options, base, labels)];
   if (cached == nullptr) {
     cached = std::make_shared<data::Dataset>(data::build_dataset(file, *base.tokenizer, &labels, options));

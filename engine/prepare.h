@@ -65,8 +65,9 @@ class Preparer {
 
  private:
   const BaseModel& base_model(const ModelSource& source);
-  std::shared_ptr<const data::Dataset> dataset(const std::filesystem::path& file, const data::DatasetOptions& options,
-                                               const BaseModel& base, const data::LabelMap& labels);
+  std::shared_ptr<const data::Dataset> dataset(const std::filesystem::path& file,
+                                               const data::DatasetOptions& options, const BaseModel& base,
+                                               const data::LabelMap& labels);
 
   bool bf16_;
   std::map<std::string, BaseModel> models_;

@@ -7,8 +7,8 @@
 
 namespace shoal::engine {
 
-SlotMemory::SlotMemory(Device& device, const models::Layout& layout, DType dtype, std::int64_t slots, bool training,
-                       Stream stream)
+SlotMemory::SlotMemory(Device& device, const models::Layout& layout, DType dtype, std::int64_t slots,
+                       bool training, Stream stream)
     : device_(device), stream_(stream), slots_(slots) {
   rows_.row_stride = layout.row_elements();
   rows_.train_stride = layout.train_elements();
@@ -39,7 +39,8 @@ SlotMemory::SlotMemory(Device& device, const models::Layout& layout, DType dtype
 std::size_t SlotMemory::bytes_per_slot(const models::Layout& layout, DType dtype, bool training) {
   const auto row = static_cast<std::size_t>(layout.row_elements());
   const auto train = static_cast<std::size_t>(layout.train_elements());
-  return row * (sizeof(float) + (dtype == DType::kBF16 ? sizeof(bf16) : 0)) + (training ? 3 * train * sizeof(float) : 0);
+  return row * (sizeof(float) + (dtype == DType::kBF16 ? sizeof(bf16) : 0)) +
+         (training ? 3 * train * sizeof(float) : 0);
 }
 
 void SlotMemory::fill(std::int64_t slot, std::span<const float> row) {
@@ -47,13 +48,18 @@ void SlotMemory::fill(std::int64_t slot, std::span<const float> row) {
   SHOAL_CHECK(static_cast<std::int64_t>(row.size()) == rows_.row_stride);
   device_.copy(rows_.p + slot * rows_.row_stride, row.data(), row.size_bytes(), stream_);
   if (rows_.p16 != nullptr) {
-    device_.ops().cast_rows({.to = rows_.p16, .from = rows_.p, .stride = rows_.row_stride,
-                             .elements = rows_.row_stride, .W = 1, .slot = slot_ids_.as<std::int32_t>() + slot},
+    device_.ops().cast_rows({.to = rows_.p16,
+                             .from = rows_.p,
+                             .stride = rows_.row_stride,
+                             .elements = rows_.row_stride,
+                             .W = 1,
+                             .slot = slot_ids_.as<std::int32_t>() + slot},
                             stream_);
   }
   if (rows_.grad != nullptr) {
     const std::size_t bytes = static_cast<std::size_t>(rows_.train_stride) * sizeof(float);
-    for (float* part : {rows_.grad, rows_.m, rows_.v}) device_.zero(part + slot * rows_.train_stride, bytes, stream_);
+    for (float* part : {rows_.grad, rows_.m, rows_.v})
+      device_.zero(part + slot * rows_.train_stride, bytes, stream_);
   }
   device_.synchronize(stream_);
 }

@@ -25,13 +25,14 @@ class Carver {
 std::size_t carve(void* base, const LaneShape& shape, StepArrays& a) {
   Carver take(base);
   const int W = shape.W;
-  for (std::int32_t** p : {&a.slot, &a.live, &a.first_live, &a.count, &a.chunk_count, &a.update_index, &a.micro,
-                           &a.update, &a.n_labels})
+  for (std::int32_t** p : {&a.slot, &a.live, &a.first_live, &a.count, &a.chunk_count, &a.update_index,
+                           &a.micro, &a.update, &a.n_labels})
     take(*p, W);
   take(a.row0, W + 1);
   take(a.first_row0, W + 1);
   take(a.seed, W);
-  for (std::uint32_t** p : {&a.hidden_threshold, &a.attention_threshold, &a.classifier_threshold}) take(*p, W);
+  for (std::uint32_t** p : {&a.hidden_threshold, &a.attention_threshold, &a.classifier_threshold})
+    take(*p, W);
   take(a.mode, W);
   for (float** p : {&a.inv_items, &a.smoothing, &a.max_norm}) take(*p, W);
   take(a.scalars, W);

@@ -15,11 +15,11 @@ namespace shoal::engine {
 
 // Capacity of a lane.
 struct LaneShape {
-  int W = 0;                     // entries
-  std::int64_t rows = 0;         // token rows, multiple of 128
-  std::int64_t first_rows = 0;   // [CLS] rows, multiple of 128
-  int B = 0;                     // sequences of one entry
-  int ld = 0;                    // columns of logits
+  int W = 0;                    // entries
+  std::int64_t rows = 0;        // token rows, multiple of 128
+  std::int64_t first_rows = 0;  // [CLS] rows, multiple of 128
+  int B = 0;                    // sequences of one entry
+  int ld = 0;                   // columns of logits
 };
 
 // Pointers into a step block, host or device; shapes as in models/lane_step.h.
@@ -37,16 +37,16 @@ struct StepArrays {
   IdChunk* chunks;
   // [first_rows]
   std::int32_t *first, *labels;
-  std::int32_t* cu;             // [W, B+1]
-  SeqItem* items[Seqs::kLists]; // [W * B] each
-  std::int32_t* item_count;     // [kLists]
+  std::int32_t* cu;              // [W, B+1]
+  SeqItem* items[Seqs::kLists];  // [W * B] each
+  std::int32_t* item_count;      // [kLists]
 };
 
 struct ResultArrays {
-  float *loss, *norm, *coef;   // [W]
-  std::int32_t* nonfinite;     // [W]
-  float* row_loss;             // [first_rows]
-  float* logits;               // [first_rows, ld]
+  float *loss, *norm, *coef;  // [W]
+  std::int32_t* nonfinite;    // [W]
+  float* row_loss;            // [first_rows]
+  float* logits;              // [first_rows, ld]
 };
 
 class StepBlock {
@@ -56,7 +56,7 @@ class StepBlock {
   const LaneShape& shape() const { return shape_; }
   const StepArrays& host() const { return host_; }
   const StepArrays& on_device() const { return device_arrays_; }
-  const ResultArrays& results() const { return host_results_; }             // after download and synchronize
+  const ResultArrays& results() const { return host_results_; }  // after download and synchronize
   const ResultArrays& results_on_device() const { return device_results_; }
 
   models::LaneStep lane() const;  // the device views

@@ -44,13 +44,13 @@ struct BiasDropoutResidualLayerNormForward {
 
 struct BiasDropoutResidualLayerNormBackward {
   DType dtype = DType::kF32;
-  void* dz = nullptr;         // [rows,C]
-  void* dx = nullptr;         // [rows,C]
-  float* partial = nullptr;   // [rows/128, 3, C]
-  const void* dy = nullptr;   // [rows,C]
-  const void* z = nullptr;    // [rows,C]
-  RowStats stats;             // [rows]
-  Param gamma;                // [C], f32
+  void* dz = nullptr;        // [rows,C]
+  void* dx = nullptr;        // [rows,C]
+  float* partial = nullptr;  // [rows/128, 3, C]
+  const void* dy = nullptr;  // [rows,C]
+  const void* z = nullptr;   // [rows,C]
+  RowStats stats;            // [rows]
+  Param gamma;               // [C], f32
   int C = 0;
   Drop drop;
   Rows rows;

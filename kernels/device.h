@@ -35,8 +35,8 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view name() const = 0;     // "cpu", "null"
-  virtual std::string description() const = 0;   // one line for people: "2 cores with AVX512-BF16"
+  virtual std::string_view name() const = 0;    // "cpu", "null"
+  virtual std::string description() const = 0;  // one line for people: "2 cores with AVX512-BF16"
   virtual const OpTable& ops() const = 0;
   virtual bool supports(DType dtype) const = 0;  // fast enough to be offered, see DESIGN section 7
 

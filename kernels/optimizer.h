@@ -46,9 +46,9 @@ struct ParamChunk {
 struct ParamTable {
   int tensors = 0;
   int chunks = 0;
-  const ParamSpan* span = nullptr;     // [tensors]
-  const ParamChunk* chunk = nullptr;   // [chunks], by tensor, then ascending
-  const std::int64_t* own = nullptr;   // [R, tensors] own elements of each slot
+  const ParamSpan* span = nullptr;    // [tensors]
+  const ParamChunk* chunk = nullptr;  // [chunks], by tensor, then ascending
+  const std::int64_t* own = nullptr;  // [R, tensors] own elements of each slot
 };
 
 struct GradientNorm {
@@ -79,11 +79,11 @@ struct AdamWScalars {
 };
 
 struct AdamW {
-  float* p = nullptr;    // [R, row_stride]
-  bf16* p16 = nullptr;   // [R, row_stride] or null
-  float* m = nullptr;    // [R, train_stride]
-  float* v = nullptr;    // [R, train_stride]
-  float* grad = nullptr; // [R, train_stride]; written only where sparse
+  float* p = nullptr;     // [R, row_stride]
+  bf16* p16 = nullptr;    // [R, row_stride] or null
+  float* m = nullptr;     // [R, train_stride]
+  float* v = nullptr;     // [R, train_stride]
+  float* grad = nullptr;  // [R, train_stride]; written only where sparse
   std::int64_t row_stride = 0;
   std::int64_t train_stride = 0;
   ParamTable table;

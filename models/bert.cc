@@ -5,7 +5,8 @@
 
 namespace shoal::models {
 
-void Bert::train(const OpTable& ops, const LaneStep& lane, const SlotRows& rows, Arena& arena, Stream stream) const {
+void Bert::train(const OpTable& ops, const LaneStep& lane, const SlotRows& rows, Arena& arena,
+                 Stream stream) const {
   const ArenaScope scope(arena);
   const Parameters parameters(layout_, rows);
   const Pass pass{ops, stream, dtype_, layout_, parameters, lane, arena, true};

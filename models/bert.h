@@ -22,11 +22,13 @@ class Bert {
   Bert(const Layout& layout, const Head& head, DType dtype) : layout_(layout), head_(head), dtype_(dtype) {}
 
   // Forward, loss, backward: fills loss, row_loss, logits of the lane and the slots' gradients by mode.
-  void train(const OpTable& ops, const LaneStep& lane, const SlotRows& rows, Arena& arena, Stream stream) const;
+  void train(const OpTable& ops, const LaneStep& lane, const SlotRows& rows, Arena& arena,
+             Stream stream) const;
 
   // Forward alone, with the loss where there are labels. Dropout follows the lane's thresholds: the
   // engine sets 65536 (keep all).
-  void evaluate(const OpTable& ops, const LaneStep& lane, const SlotRows& rows, Arena& arena, Stream stream) const;
+  void evaluate(const OpTable& ops, const LaneStep& lane, const SlotRows& rows, Arena& arena,
+                Stream stream) const;
 
  private:
   const Layout& layout_;

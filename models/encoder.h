@@ -47,12 +47,12 @@ struct LayerSaved {
   const void* residual = nullptr;  // [out rows,C] x_in, or its [CLS] rows
   void* z1 = nullptr;              // [out rows,C]
   RowStats stats1;
-  void* x1 = nullptr;              // [out rows,C]
-  void* u = nullptr;               // [out rows,F]
-  void* g = nullptr;               // [out rows,F]
-  void* z2 = nullptr;              // [out rows,C]
+  void* x1 = nullptr;  // [out rows,C]
+  void* u = nullptr;   // [out rows,F]
+  void* g = nullptr;   // [out rows,F]
+  void* z2 = nullptr;  // [out rows,C]
   RowStats stats2;
-  void* x_out = nullptr;           // [out rows,C] output
+  void* x_out = nullptr;  // [out rows,C] output
 };
 
 EmbeddingSaved embed_forward(const Pass& pass);

@@ -12,11 +12,11 @@ namespace shoal::models {
 
 // The rows of R resident slots: slot s starts at s * row_stride (parameters) or s * train_stride.
 struct SlotRows {
-  float* p = nullptr;          // [R, row_stride]   parameters and masters
-  bf16* p16 = nullptr;         // [R, row_stride]   their bf16 copy, where the precision is bf16
-  float* grad = nullptr;       // [R, train_stride]
-  float* m = nullptr;          // [R, train_stride]
-  float* v = nullptr;          // [R, train_stride]
+  float* p = nullptr;     // [R, row_stride]   parameters and masters
+  bf16* p16 = nullptr;    // [R, row_stride]   their bf16 copy, where the precision is bf16
+  float* grad = nullptr;  // [R, train_stride]
+  float* m = nullptr;     // [R, train_stride]
+  float* v = nullptr;     // [R, train_stride]
   std::int64_t row_stride = 0;
   std::int64_t train_stride = 0;
 };
@@ -25,10 +25,10 @@ struct LaneStep {
   Rows tokens;  // rows of all tokens
   Rows firsts;  // rows of the [CLS] tokens alone, one a sequence
 
-  const std::int32_t* ids = nullptr;          // [tokens.rows]
-  const std::int32_t* types = nullptr;        // [tokens.rows]
-  const std::int32_t* positions = nullptr;    // [tokens.rows]
-  const std::int32_t* first = nullptr;        // [firsts.rows] row of each [CLS], relative to its slot's row0
+  const std::int32_t* ids = nullptr;        // [tokens.rows]
+  const std::int32_t* types = nullptr;      // [tokens.rows]
+  const std::int32_t* positions = nullptr;  // [tokens.rows]
+  const std::int32_t* first = nullptr;      // [firsts.rows] row of each [CLS], relative to its slot's row0
   Seqs seqs;
   const std::int32_t* order = nullptr;        // [tokens.rows] see embedding_backward
   const IdChunk* chunks = nullptr;            // [tokens.rows]
@@ -55,14 +55,28 @@ struct LaneStep {
 };
 
 // Dropout sites of the table in philox.h.
-constexpr std::uint32_t embedding_site() { return 0; }
-constexpr std::uint32_t attention_site(std::int64_t layer) { return static_cast<std::uint32_t>(3 * layer + 1); }
-constexpr std::uint32_t attention_output_site(std::int64_t layer) { return static_cast<std::uint32_t>(3 * layer + 2); }
-constexpr std::uint32_t output_site(std::int64_t layer) { return static_cast<std::uint32_t>(3 * layer + 3); }
-constexpr std::uint32_t classifier_site(std::int64_t layers) { return static_cast<std::uint32_t>(3 * layers + 1); }
+constexpr std::uint32_t embedding_site() {
+  return 0;
+}
+constexpr std::uint32_t attention_site(std::int64_t layer) {
+  return static_cast<std::uint32_t>(3 * layer + 1);
+}
+constexpr std::uint32_t attention_output_site(std::int64_t layer) {
+  return static_cast<std::uint32_t>(3 * layer + 2);
+}
+constexpr std::uint32_t output_site(std::int64_t layer) {
+  return static_cast<std::uint32_t>(3 * layer + 3);
+}
+constexpr std::uint32_t classifier_site(std::int64_t layers) {
+  return static_cast<std::uint32_t>(3 * layers + 1);
+}
 
 inline Drop dropout_of(const LaneStep& step, const std::uint32_t* threshold, std::uint32_t site) {
-  return {.seed = step.seed, .update = step.update_index, .micro = step.micro, .threshold = threshold, .site = site};
+  return {.seed = step.seed,
+          .update = step.update_index,
+          .micro = step.micro,
+          .threshold = threshold,
+          .site = site};
 }
 
 }  // namespace shoal::models

@@ -26,7 +26,9 @@ Tensor joined(std::string name, std::vector<TensorSpec> parts) {
   return tensor;
 }
 
-Tensor single(std::string name, TensorSpec part) { return joined(std::move(name), {std::move(part)}); }
+Tensor single(std::string name, TensorSpec part) {
+  return joined(std::move(name), {std::move(part)});
+}
 
 }  // namespace
 
@@ -57,7 +59,8 @@ Layout::Layout(const BertShape& shape, const std::vector<TensorSpec>& head_tenso
     place(joined(ours + "qkv.bias",
                  {vector(self + "query.bias", C, Init::kZeros), vector(self + "key.bias", C, Init::kZeros),
                   vector(self + "value.bias", C, Init::kZeros)}));
-    const auto linear = [&](const std::string& name, const std::string& hf, std::int64_t out, std::int64_t in) {
+    const auto linear = [&](const std::string& name, const std::string& hf, std::int64_t out,
+                            std::int64_t in) {
       place(single(ours + name + ".weight", matrix(theirs + hf + ".weight", out, in)));
       place(single(ours + name + ".bias", vector(theirs + hf + ".bias", out, Init::kZeros)));
     };
@@ -77,8 +80,9 @@ Layout::Layout(const BertShape& shape, const std::vector<TensorSpec>& head_tenso
     place(std::move(tensor));
   }
   word_rows_ = round_up(largest.vocab, kTensorAlign);
-  Tensor word = single("embeddings.word", {.hf_name = embeddings + "word_embeddings.weight", .extent = Extent::kVocab,
-                                           .cols = C});
+  Tensor word =
+      single("embeddings.word",
+             {.hf_name = embeddings + "word_embeddings.weight", .extent = Extent::kVocab, .cols = C});
   word.rows = word_rows_;
   place(std::move(word));
 }
@@ -101,9 +105,12 @@ const Tensor& Layout::operator[](std::string_view name) const {
 
 std::int64_t Layout::own_rows(const Tensor& tensor, Extents own) {
   switch (tensor.extent) {
-    case Extent::kLabels: return own.labels;
-    case Extent::kVocab: return own.vocab;
-    case Extent::kFixed: break;
+    case Extent::kLabels:
+      return own.labels;
+    case Extent::kVocab:
+      return own.vocab;
+    case Extent::kFixed:
+      break;
   }
   return tensor.rows;
 }

@@ -18,7 +18,7 @@
 
 namespace shoal::models {
 
-enum class Init : std::uint8_t { kNormal, kZeros, kOnes };  // kNormal: N(0, initializer_range)
+enum class Init : std::uint8_t { kNormal, kZeros, kOnes };     // kNormal: N(0, initializer_range)
 enum class Extent : std::uint8_t { kFixed, kLabels, kVocab };  // what sets the first dimension
 
 // A tensor as the file format names it.
@@ -28,7 +28,7 @@ struct TensorSpec {
   std::int64_t rows = 0;  // first dimension; ignored for kLabels and kVocab
   std::int64_t cols = 0;  // second dimension; 0 = a vector of `rows` elements
   Init init = Init::kNormal;
-  bool decay = true;        // HF's decay groups: no bias, no LayerNorm
+  bool decay = true;            // HF's decay groups: no bias, no LayerNorm
   bool may_be_missing = false;  // a checkpoint may lack it: then it is initialised, with a note
 };
 
@@ -37,8 +37,8 @@ struct Tensor {
   std::string name;  // engine name, e.g. "layer.3.qkv.weight"
   std::vector<TensorSpec> parts;
   Extent extent = Extent::kFixed;
-  std::int64_t rows = 0;  // of all parts together; capacity for kLabels and kVocab
-  std::int64_t cols = 0;  // 1 for a vector
+  std::int64_t rows = 0;          // of all parts together; capacity for kLabels and kVocab
+  std::int64_t cols = 0;          // 1 for a vector
   std::int64_t offset = 0;        // elements, in the weight row
   std::int64_t train_offset = 0;  // elements, in the training rows; -1 = frozen
   bool decay = true;
@@ -54,10 +54,10 @@ struct Extents {
 
 // What the jobs of a group share.
 struct BertShape {
-  std::int64_t layers = 0;       // L
-  std::int64_t hidden = 0;       // C
-  std::int64_t heads = 0;        // H
-  std::int64_t intermediate = 0; // F
+  std::int64_t layers = 0;        // L
+  std::int64_t hidden = 0;        // C
+  std::int64_t heads = 0;         // H
+  std::int64_t intermediate = 0;  // F
   std::int64_t positions = 0;
   std::int64_t types = 0;
   double layer_norm_eps = 1e-12;
@@ -82,7 +82,9 @@ class Layout {
 
   // Rows (first dimension) and elements of a tensor that belong to a job with these extents.
   static std::int64_t own_rows(const Tensor& tensor, Extents own);
-  static std::int64_t own_elements(const Tensor& tensor, Extents own) { return own_rows(tensor, own) * tensor.cols; }
+  static std::int64_t own_elements(const Tensor& tensor, Extents own) {
+    return own_rows(tensor, own) * tensor.cols;
+  }
 
  private:
   void place(Tensor tensor);

@@ -63,17 +63,18 @@ __device__ __forceinline__ void store(const MmaGemm& gemm, std::int64_t at, cons
     *reinterpret_cast<__nv_bfloat162*>(gemm.u + place) = u;
     if (kEpilogue != Epilogue::kStore) parked[i * kThreads] = u;
   }
-  if (kEpilogue == Epilogue::kStore) return;
+  if constexpr (kEpilogue != Epilogue::kStore) {
 #pragma unroll 1
-  for (int rows = 0; rows < 8; ++rows, at += 8 * std::int64_t{gemm.N}) {
+    for (int rows = 0; rows < 8; ++rows, at += 8 * std::int64_t{gemm.N}) {
 #pragma unroll
-    for (int n = 0; n < 4; ++n) {
-      __nv_bfloat162 g = parked[(rows * 4 + n) * kThreads];
-      if (kEpilogue == Epilogue::kStoreGelu) {
-        const float2 rounded = __bfloat1622float2(g);
-        g = __floats2bfloat162_rn(erf_gelu(rounded.x), erf_gelu(rounded.y));
+      for (int n = 0; n < 4; ++n) {
+        __nv_bfloat162 g = parked[(rows * 4 + n) * kThreads];
+        if constexpr (kEpilogue == Epilogue::kStoreGelu) {
+          const float2 rounded = __bfloat1622float2(g);
+          g = __floats2bfloat162_rn(erf_gelu(rounded.x), erf_gelu(rounded.y));
+        }
+        *reinterpret_cast<__nv_bfloat162*>(gemm.g + at + n * 8) = g;
       }
-      *reinterpret_cast<__nv_bfloat162*>(gemm.g + at + n * 8) = g;
     }
   }
 }

@@ -30,7 +30,7 @@ void register_tiles(const PartContext& context, const Card& c, const std::string
   const auto tile_time = [&](TileEnd end, bool together) {
     run.end = end;
     run.together = together;
-    return scaled(time_calls(context, [&](cudaStream_t s, int) { run_tiles(run, s); }), 1e6 / kTiles);
+    return scaled(time_calls(context, [&](cudaStream_t s, int) { run_tiles(run, s); }, {0.25, false}), 1e6 / kTiles);
   };
   const Spread main_loop = tile_time(TileEnd::kNone, true);
   for (const bool together : {true, false}) {
@@ -52,7 +52,7 @@ void in_gemm(const PartContext& context, const MmaGemm& gemm) {
   for (const auto& [epilogue, form] : forms) {
     for (const int blocks : {1, 2}) {
       const Epilogue e = epilogue;  // structured bindings cannot be captured in this standard
-      const Spread s = time_calls(context, [&](cudaStream_t stream, int) { run_mma_gemm(gemm, e, blocks, stream); });
+      const Spread s = time_calls(context, [&](cudaStream_t stream, int) { run_mma_gemm(gemm, e, blocks, stream); }, {0.25, false});
       const float error = mma_gemm_error(gemm, nullptr);
       if (!(error < kLargestError)) throw std::runtime_error("the own GEMM is wrong: relative error " + std::to_string(error));
       context.emit(Measure(std::string("gelu.gemm.") + form + (blocks == 1 ? ".one_block" : ".two_blocks"), "TFLOP/s",

@@ -9,8 +9,12 @@ namespace shoal {
 
 enum class DType : std::uint8_t { kF32, kBF16 };
 
-constexpr std::size_t size_of(DType type) { return type == DType::kF32 ? 4 : 2; }
-constexpr const char* name_of(DType type) { return type == DType::kF32 ? "fp32" : "bf16"; }
+constexpr std::size_t size_of(DType type) {
+  return type == DType::kF32 ? 4 : 2;
+}
+constexpr const char* name_of(DType type) {
+  return type == DType::kF32 ? "fp32" : "bf16";
+}
 
 // bfloat16 storage: the upper half of a float. Conversion rounds to nearest, ties to even;
 // NaN stays NaN (quiet), infinities and signed zeros are kept.

@@ -31,8 +31,7 @@ void require(bool condition, fmt::format_string<Args...> format, Args&&... args)
 
 }  // namespace shoal
 
-#define SHOAL_CHECK(condition)                                                              \
-  do {                                                                                      \
-    if (!(condition))                                                                       \
-      ::shoal::fail("internal error: {} is false at {}:{}", #condition, __FILE__, __LINE__); \
+#define SHOAL_CHECK(condition)                                                                               \
+  do {                                                                                                       \
+    if (!(condition)) ::shoal::fail("internal error: {} is false at {}:{}", #condition, __FILE__, __LINE__); \
   } while (false)

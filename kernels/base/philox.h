@@ -20,8 +20,8 @@ struct Philox4 {
   std::uint32_t v[4];
 };
 
-SHOAL_HD inline Philox4 philox4x32_10(std::uint64_t key, std::uint32_t c0, std::uint32_t c1,
-                                      std::uint32_t c2, std::uint32_t c3) {
+SHOAL_HD inline Philox4 philox4x32_10(std::uint64_t key, std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
+                                      std::uint32_t c3) {
   std::uint32_t k0 = static_cast<std::uint32_t>(key);
   std::uint32_t k1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {

@@ -20,8 +20,12 @@ namespace shoal {
 constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
   return (n + multiple - 1) / multiple * multiple;
 }
-constexpr std::int64_t ceil16(std::int64_t n) { return round_up(n, 16); }
-constexpr std::int64_t ceil128(std::int64_t n) { return round_up(n, 128); }
+constexpr std::int64_t ceil16(std::int64_t n) {
+  return round_up(n, 16);
+}
+constexpr std::int64_t ceil128(std::int64_t n) {
+  return round_up(n, 128);
+}
 
 constexpr int kRowAlign = 128;     // rows: row0 is a multiple of this
 constexpr int kTensorAlign = 128;  // elements: tensor offsets and row strides are multiples of this
@@ -30,11 +34,11 @@ constexpr int kIdChunk = 64;       // positions of one id in one partial sum of 
 
 // Which rows of a lane belong to whom. slot, row0, live are device memory; W and rows are not.
 struct Rows {
-  int W = 0;                          // slot entries in the lane
-  std::int64_t rows = 0;              // rows of the lane's activations: capacity, multiple of 128
-  const std::int32_t* slot = nullptr; // [W]   resident slot of each entry
-  const std::int32_t* row0 = nullptr; // [W+1] first row, multiples of 128
-  const std::int32_t* live = nullptr; // [W]   live rows; 0 = idle entry
+  int W = 0;                           // slot entries in the lane
+  std::int64_t rows = 0;               // rows of the lane's activations: capacity, multiple of 128
+  const std::int32_t* slot = nullptr;  // [W]   resident slot of each entry
+  const std::int32_t* row0 = nullptr;  // [W+1] first row, multiples of 128
+  const std::int32_t* live = nullptr;  // [W]   live rows; 0 = idle entry
 };
 
 // A parameter of every slot: element i of slot s is base[s * stride + i]. stride 0 = shared.

@@ -20,9 +20,17 @@ class SequenceClassification final : public Head {
   std::vector<TensorSpec> tensors(std::int64_t hidden) const override {
     return {
         {.hf_name = "bert.pooler.dense.weight", .rows = hidden, .cols = hidden, .may_be_missing = true},
-        {.hf_name = "bert.pooler.dense.bias", .rows = hidden, .init = Init::kZeros, .decay = false, .may_be_missing = true},
+        {.hf_name = "bert.pooler.dense.bias",
+         .rows = hidden,
+         .init = Init::kZeros,
+         .decay = false,
+         .may_be_missing = true},
         {.hf_name = "classifier.weight", .extent = Extent::kLabels, .cols = hidden, .may_be_missing = true},
-        {.hf_name = "classifier.bias", .extent = Extent::kLabels, .init = Init::kZeros, .decay = false, .may_be_missing = true},
+        {.hf_name = "classifier.bias",
+         .extent = Extent::kLabels,
+         .init = Init::kZeros,
+         .decay = false,
+         .may_be_missing = true},
     };
   }
 
@@ -35,21 +43,40 @@ class SequenceClassification final : public Head {
 
     void* pooled = step.arena.take("pooled", step.dtype, elements);
     void* dropped = step.arena.take("pooled.dropped", step.dtype, elements);
-    step.ops.linear_tanh_forward({.dtype = step.dtype, .y = pooled, .x = step.x,
+    step.ops.linear_tanh_forward({.dtype = step.dtype,
+                                  .y = pooled,
+                                  .x = step.x,
                                   .w = step.parameters.operand(kPoolerWeight),
-                                  .b = step.parameters.operand(kPoolerBias), .N = C, .K = C, .rows = lane.firsts},
+                                  .b = step.parameters.operand(kPoolerBias),
+                                  .N = C,
+                                  .K = C,
+                                  .rows = lane.firsts},
                                  step.stream);
-    step.ops.dropout({.dtype = step.dtype, .y = dropped, .x = pooled, .C = C, .drop = drop, .rows = lane.firsts},
-                     step.stream);
-    step.ops.classifier_forward({.dtype = step.dtype, .logits = lane.logits, .x = dropped,
+    step.ops.dropout(
+        {.dtype = step.dtype, .y = dropped, .x = pooled, .C = C, .drop = drop, .rows = lane.firsts},
+        step.stream);
+    step.ops.classifier_forward({.dtype = step.dtype,
+                                 .logits = lane.logits,
+                                 .x = dropped,
                                  .w = step.parameters.operand(kClassifierWeight),
-                                 .b = step.parameters.operand(kClassifierBias), .n = lane.n_labels, .ld = lane.ld,
-                                 .C = C, .rows = lane.firsts},
+                                 .b = step.parameters.operand(kClassifierBias),
+                                 .n = lane.n_labels,
+                                 .ld = lane.ld,
+                                 .C = C,
+                                 .rows = lane.firsts},
                                 step.stream);
-    float* dlogits = step.dx == nullptr ? nullptr : step.arena.take<float>("dlogits", lane.firsts.rows * lane.ld);
-    step.ops.cross_entropy({.loss = lane.loss, .row_loss = lane.row_loss, .dlogits = dlogits, .logits = lane.logits,
-                            .labels = lane.labels, .inv_items = lane.inv_items, .smoothing = lane.smoothing,
-                            .n = lane.n_labels, .ld = lane.ld, .rows = lane.firsts},
+    float* dlogits =
+        step.dx == nullptr ? nullptr : step.arena.take<float>("dlogits", lane.firsts.rows * lane.ld);
+    step.ops.cross_entropy({.loss = lane.loss,
+                            .row_loss = lane.row_loss,
+                            .dlogits = dlogits,
+                            .logits = lane.logits,
+                            .labels = lane.labels,
+                            .inv_items = lane.inv_items,
+                            .smoothing = lane.smoothing,
+                            .n = lane.n_labels,
+                            .ld = lane.ld,
+                            .rows = lane.firsts},
                            step.stream);
     if (step.dx != nullptr) backward(step, pooled, dropped, dlogits, drop);
   }
@@ -62,22 +89,39 @@ class SequenceClassification final : public Head {
     const auto grad = [&](const char* name) { return step.parameters.grad(name, lane.mode); };
 
     void* dpooled = step.arena.take("dpooled", step.dtype, lane.firsts.rows * C);
-    step.ops.classifier_backward({.dtype = step.dtype, .dx = dpooled, .dw = grad(kClassifierWeight),
-                                  .db = grad(kClassifierBias), .dlogits = dlogits, .x = dropped,
-                                  .w = step.parameters.operand(kClassifierWeight), .n = lane.n_labels, .ld = lane.ld,
-                                  .C = C, .rows = lane.firsts},
+    step.ops.classifier_backward({.dtype = step.dtype,
+                                  .dx = dpooled,
+                                  .dw = grad(kClassifierWeight),
+                                  .db = grad(kClassifierBias),
+                                  .dlogits = dlogits,
+                                  .x = dropped,
+                                  .w = step.parameters.operand(kClassifierWeight),
+                                  .n = lane.n_labels,
+                                  .ld = lane.ld,
+                                  .C = C,
+                                  .rows = lane.firsts},
                                  step.stream);
-    step.ops.dropout({.dtype = step.dtype, .y = dpooled, .x = dpooled, .C = C, .drop = drop, .rows = lane.firsts},
-                     step.stream);
-    step.ops.tanh_backward({.dtype = step.dtype, .du = dpooled, .dy = dpooled, .y = pooled, .N = C,
-                            .rows = lane.firsts},
-                           step.stream);
-    step.ops.linear_backward_input({.dtype = step.dtype, .dx = step.dx, .dy = dpooled,
-                                    .w = step.parameters.operand(kPoolerWeight), .N = C, .K = C,
+    step.ops.dropout(
+        {.dtype = step.dtype, .y = dpooled, .x = dpooled, .C = C, .drop = drop, .rows = lane.firsts},
+        step.stream);
+    step.ops.tanh_backward(
+        {.dtype = step.dtype, .du = dpooled, .dy = dpooled, .y = pooled, .N = C, .rows = lane.firsts},
+        step.stream);
+    step.ops.linear_backward_input({.dtype = step.dtype,
+                                    .dx = step.dx,
+                                    .dy = dpooled,
+                                    .w = step.parameters.operand(kPoolerWeight),
+                                    .N = C,
+                                    .K = C,
                                     .rows = lane.firsts},
                                    step.stream);
     LinearBackwardWeightGroup group{.dtype = step.dtype, .items = 1};
-    group.item[0] = {.dw = grad(kPoolerWeight), .db = grad(kPoolerBias), .dy = dpooled, .x = step.x, .N = C, .K = C,
+    group.item[0] = {.dw = grad(kPoolerWeight),
+                     .db = grad(kPoolerBias),
+                     .dy = dpooled,
+                     .x = step.x,
+                     .N = C,
+                     .K = C,
                      .rows = lane.firsts};
     step.ops.linear_backward_weight_group(group, step.stream);
   }

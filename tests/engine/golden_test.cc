@@ -45,9 +45,9 @@ class GoldenTest : public testing::TestWithParam<Case> {
     device_ = make_device("cpu", {.threads = 2});
     ASSERT_TRUE(GetParam().dtype == DType::kF32 || device_->supports(DType::kBF16));
     golden_ = golden::read_golden(GetParam().golden);
-    model_ = std::make_unique<SingleLane>(golden_.config, golden_.labels, GetParam().dtype, *device_, 1,
-                                          LaneShape{.W = 1, .rows = 2048, .first_rows = 128, .B = 128,
-                                                    .ld = static_cast<int>(golden_.labels)});
+    model_ = std::make_unique<SingleLane>(
+        golden_.config, golden_.labels, GetParam().dtype, *device_, 1,
+        LaneShape{.W = 1, .rows = 2048, .first_rows = 128, .B = 128, .ld = static_cast<int>(golden_.labels)});
     std::vector<float> row(static_cast<std::size_t>(model_->layout().row_elements()));
     golden::fill_row(golden_, model_->layout(), row);
     model_->fill(0, row);
@@ -68,9 +68,10 @@ double relative_error(std::span<const float> values, std::span<const double> tru
   return std::sqrt(error / norm);
 }
 
-// PyTorch's own error of a gradient under bf16 autocast. The true gradient of a key bias is zero (softmax does
-// not see it), what is left is rounding noise over the query bias's norm. FlashAttention's delta = sum(do o)
-// takes o as stored, so its noise is that of a rounded operand, the query bias's own, not of an f32 sum.
+// PyTorch's own error of a gradient under bf16 autocast. The true gradient of a key bias is zero (softmax
+// does not see it), what is left is rounding noise over the query bias's norm. FlashAttention's delta =
+// sum(do o) takes o as stored, so its noise is that of a rounded operand, the query bias's own, not of an f32
+// sum.
 double autocast_error(const golden::Golden& golden, const golden::Gradient& gradient) {
   std::string name = gradient.name;
   const std::size_t key = name.find("self.key.bias");
@@ -87,7 +88,9 @@ double autocast_error(const golden::Golden& golden, const golden::Gradient& grad
 TEST_P(GoldenTest, LogitsAndGradients) {
   const data::Dataset dataset = dataset_of(golden_.micro);
   const std::vector<std::int32_t> rows = all_rows(dataset);
-  const LaneEntry entry{.dataset = &dataset, .rows = rows, .n_labels = static_cast<int>(golden_.labels),
+  const LaneEntry entry{.dataset = &dataset,
+                        .rows = rows,
+                        .n_labels = static_cast<int>(golden_.labels),
                         .inv_items = 1.0f / static_cast<float>(rows.size())};
   const LaneResult result = model_->lane().run(StepKind::kTrain, {&entry, 1}).front();
 
@@ -118,16 +121,22 @@ TEST_P(GoldenTest, TwentyUpdates) {
       const data::Dataset dataset = dataset_of(update.window[micro]);
       const std::vector<std::int32_t> rows = all_rows(dataset);
       const bool last = micro + 1 == update.window.size();
-      const LaneEntry entry{.dataset = &dataset, .rows = rows, .n_labels = static_cast<int>(golden_.labels),
+      const LaneEntry entry{.dataset = &dataset,
+                            .rows = rows,
+                            .n_labels = static_cast<int>(golden_.labels),
                             .inv_items = 1.0f / static_cast<float>(items),
-                            .update_index = static_cast<std::int32_t>(u), .micro = static_cast<std::int32_t>(micro),
-                            .update = last, .max_norm = static_cast<float>(training.max_grad_norm),
+                            .update_index = static_cast<std::int32_t>(u),
+                            .micro = static_cast<std::int32_t>(micro),
+                            .update = last,
+                            .max_norm = static_cast<float>(training.max_grad_norm),
                             .scalars = adamw_scalars(spec, update.lr, static_cast<std::int64_t>(u) + 1)};
       const LaneResult result = model_->lane().run(StepKind::kTrain, {&entry, 1}).front();
       loss += static_cast<double>(result.loss);
       if (last) {
         // The norm's own error grows with the weights' drift over the updates.
-        EXPECT_NEAR(static_cast<double>(result.norm), update.grad_norm, (bf16() ? 0.1 : 1e-4) * update.grad_norm) << u;
+        EXPECT_NEAR(static_cast<double>(result.norm), update.grad_norm,
+                    (bf16() ? 0.1 : 1e-4) * update.grad_norm)
+            << u;
         EXPECT_FALSE(result.nonfinite);
       }
     }

@@ -78,11 +78,13 @@ TEST_P(IsolationTest, AloneAndAsOneOfFourInEverySlot) {
 }
 
 TEST_P(IsolationTest, WithAnyNumberOfThreads) {
-  for (const int threads : {1, 2, 16}) expect_as_alone(train(jobs_, 4, threads), std::to_string(threads) + " threads");
+  for (const int threads : {1, 2, 16})
+    expect_as_alone(train(jobs_, 4, threads), std::to_string(threads) + " threads");
 }
 
 TEST_P(IsolationTest, ThroughRefilledSlots) {
-  for (const std::int64_t slots : {1, 2, 3}) expect_as_alone(train(jobs_, slots, 2), std::to_string(slots) + " slots");
+  for (const std::int64_t slots : {1, 2, 3})
+    expect_as_alone(train(jobs_, slots, 2), std::to_string(slots) + " slots");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, IsolationTest, testing::Values(Precision::kFp32, Precision::kAuto),

@@ -18,7 +18,9 @@ struct Recorder : Observer {
   std::map<std::int64_t, std::vector<Metrics>> evaluations;
   std::vector<std::string> notes;
   void on_progress(const JobProgress& p) override { progress[p.job].push_back(p); }
-  void on_evaluation(std::int64_t job, double, std::int64_t, const Metrics& m) override { evaluations[job].push_back(m); }
+  void on_evaluation(std::int64_t job, double, std::int64_t, const Metrics& m) override {
+    evaluations[job].push_back(m);
+  }
   void on_note(std::int64_t, const std::string& note) override { notes.push_back(note); }
 };
 
@@ -72,7 +74,8 @@ TEST_F(SemanticsTest, AccumulationNormalisesOverTheWindow) {
   for (std::size_t u = 0; u < 3; ++u) {
     // fp32 sums in another order; three updates carry it on.
     EXPECT_NEAR(seen_.progress[1][u].loss, seen_.progress[0][u].loss, 1e-5 * seen_.progress[0][u].loss) << u;
-    EXPECT_NEAR(seen_.progress[1][u].grad_norm, seen_.progress[0][u].grad_norm, 1e-4 * seen_.progress[0][u].grad_norm);
+    EXPECT_NEAR(seen_.progress[1][u].grad_norm, seen_.progress[0][u].grad_norm,
+                1e-4 * seen_.progress[0][u].grad_norm);
   }
 }
 
@@ -111,7 +114,8 @@ TEST_F(SemanticsTest, TheSeedCoversTheHead) {
   other.seed = 43;
   const FleetResult result = train({job, named(job, "b"), other});
   EXPECT_TRUE(weights(result, 0) == weights(result, 1));
-  EXPECT_NE(tensor(result.jobs[0].folder, "classifier.weight"), tensor(result.jobs[2].folder, "classifier.weight"));
+  EXPECT_NE(tensor(result.jobs[0].folder, "classifier.weight"),
+            tensor(result.jobs[2].folder, "classifier.weight"));
 }
 
 // Case 61: a job that diverges is failed with its update and rows; its neighbours are unchanged.
@@ -167,8 +171,10 @@ TEST_F(SemanticsTest, BestModelIsWhatIsExported) {
   job.load_best_model_at_end = true;
   const FleetResult result = train({job});
   const std::unique_ptr<Device> device = make_device("cpu");
-  EvalRequest request{.model = result.jobs[0].folder, .file = job.validation_file,
-                      .data = {.columns = {}, .max_seq_length = 256}, .precision = Precision::kFp32};
+  EvalRequest request{.model = result.jobs[0].folder,
+                      .file = job.validation_file,
+                      .data = {.columns = {}, .max_seq_length = 256},
+                      .precision = Precision::kFp32};
   EXPECT_EQ(evaluate_model(request, *device), result.jobs[0].best);
 }
 

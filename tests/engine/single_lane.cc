@@ -13,7 +13,8 @@ SingleLane::SingleLane(const models::BertConfig& config, std::int64_t labels, DT
       layout_(models::shape_of(config), head_.tensors(config.hidden_size), own_),
       memory_(std::make_unique<SlotMemory>(device, layout_, dtype, slots, true, stream_)),
       tables_(std::make_unique<ParamTables>(device, layout_, slots, stream_)),
-      lane_(std::make_unique<Lane>(device, layout_, head_, dtype, *memory_, *tables_, shape, true, stream_)) {}
+      lane_(std::make_unique<Lane>(device, layout_, head_, dtype, *memory_, *tables_, shape, true, stream_)) {
+}
 
 SingleLane::~SingleLane() {
   lane_.reset();
@@ -46,9 +47,11 @@ std::span<const float> hf_part(const models::Layout& layout, models::Extents own
   for (const models::Tensor& tensor : layout.tensors()) {
     std::int64_t begin = tensor.train_offset;
     for (const models::TensorSpec& part : tensor.parts) {
-      const std::int64_t rows = part.extent == models::Extent::kFixed ? part.rows : models::Layout::own_rows(tensor, own);
+      const std::int64_t rows =
+          part.extent == models::Extent::kFixed ? part.rows : models::Layout::own_rows(tensor, own);
       const std::int64_t elements = rows * tensor.cols;
-      if (part.hf_name == hf_name) return train_row.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(elements));
+      if (part.hf_name == hf_name)
+        return train_row.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(elements));
       begin += elements;
     }
   }

@@ -16,8 +16,8 @@ namespace shoal::engine {
 
 class SingleLane {
  public:
-  SingleLane(const models::BertConfig& config, std::int64_t labels, DType dtype, Device& device, std::int64_t slots,
-             const LaneShape& shape);
+  SingleLane(const models::BertConfig& config, std::int64_t labels, DType dtype, Device& device,
+             std::int64_t slots, const LaneShape& shape);
   ~SingleLane();
 
   Lane& lane() { return *lane_; }

@@ -28,8 +28,8 @@ struct ToyData {
   int rows = 48;
   int dev_rows = 12;
   int labels = 2;
-  int words = 40;       // vocabulary beside the special tokens
-  int min_words = 2;    // a text
+  int words = 40;     // vocabulary beside the special tokens
+  int min_words = 2;  // a text
   int max_words = 12;
   std::uint64_t seed = 1;
 };
