@@ -114,8 +114,8 @@ void measure(shoal::Device& device, shoal::Stream stream, const Case& c) {
   using Tag = OneDnn::Tag;
   Lane lane(device, c);
   const std::int64_t size = std::int64_t{c.N} * c.K, stride = lane.rows.rows / c.W;
-  const auto part = [&](void* base, int w, std::int64_t elements, std::size_t size) {
-    return static_cast<char*>(base) + w * elements * static_cast<std::int64_t>(size);
+  const auto part = [&](void* base, int w, std::int64_t elements, std::size_t element) {
+    return static_cast<char*>(base) + w * elements * static_cast<std::int64_t>(element);
   };
   const auto type = c.dtype == DType::kF32 ? OneDnn::Type::f32 : OneDnn::Type::bf16;
   OneDnn forward(c.dtype, c.rows, c.N, c.K, Tag::ab, Tag::ba, type);

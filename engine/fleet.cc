@@ -92,7 +92,7 @@ FleetPlan plan_of(const FleetSpec& fleet, const Device& device, const Preparer& 
 
 FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observer,
                         const std::atomic<bool>& stop) {
-  Preparer preparer(device.supports(DType::kBF16));
+  Preparer preparer(device);
   Prepared prepared = prepare_jobs(fleet, preparer);
   open_output(fleet);
 

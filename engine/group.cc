@@ -99,9 +99,11 @@ std::string describe(std::span<const PreparedJob* const> jobs) {
   const PreparedJob& first = *jobs.front();
   const bool random =
       std::all_of(jobs.begin(), jobs.end(), [](const PreparedJob* j) { return j->folder.empty(); });
+  const std::int64_t vocab = largest(jobs).vocab;
+  const std::string words =
+      vocab < 1000 ? fmt::to_string(vocab) : fmt::format("{},{:03}", vocab / 1000, vocab % 1000);
   return fmt::format("BERT {} layers x {}, vocabulary {}, {}{}", first.config.num_hidden_layers,
-                     first.config.hidden_size, largest(jobs).vocab, random ? "random weights, " : "",
-                     name_of(first.dtype));
+                     first.config.hidden_size, words, random ? "random weights, " : "", name_of(first.dtype));
 }
 
 Group::Group(Device& device, std::vector<const PreparedJob*> jobs, std::int64_t slots)

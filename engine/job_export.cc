@@ -35,7 +35,9 @@ void export_job(const std::filesystem::path& folder, const PreparedJob& job, con
   models::export_folder(folder, model, [&](const std::filesystem::path& to) {
     data::write_tokenizer(to, *job.tokenizer, job.config.max_position_embeddings);
   });
-  models::write_atomically(folder / "job.toml", job_toml(*job.spec));
+  JobSpec resolved = *job.spec;
+  resolved.precision = job.dtype == DType::kBF16 ? Precision::kBf16 : Precision::kFp32;
+  models::write_atomically(folder / "job.toml", job_toml(resolved, job.facts));
 }
 
 }  // namespace shoal::engine

@@ -85,6 +85,9 @@ BaseModel read_base_model(const ModelSource& source) {
   return base;
 }
 
+Preparer::Preparer(const Device& device)
+    : device_(device.description()), bf16_(device.supports(DType::kBF16)) {}
+
 const BaseModel& Preparer::base_model(const ModelSource& source) {
   const std::string key =
       fmt::format("{}|{}|{}", source.folder.string(), source.preset, source.vocab.string());
@@ -111,6 +114,7 @@ std::vector<std::shared_ptr<const data::Dataset>> Preparer::datasets() const {
 }
 
 PreparedJob Preparer::prepare(const JobSpec& spec, std::int64_t index) {
+  if (!spec.refused.empty()) throw Error(spec.refused);
   PreparedJob job{.index = index, .spec = &spec};
   job.head = &models::find_head(spec.task);
   job.dtype = resolve_precision(spec.precision, bf16_);
@@ -138,7 +142,20 @@ PreparedJob Preparer::prepare(const JobSpec& spec, std::int64_t index) {
   job.micro_tokens =
       std::max(spec.micro_tokens.value_or(std::min(batch_tokens, kMicroTokens)), spec.max_seq_length);
   job.plan.emplace(spec, job.train->rows());
+  record_facts(job);
   return job;
+}
+
+void Preparer::record_facts(PreparedJob& job) {
+  job.facts = {{"shoal", SHOAL_VERSION}, {"device", device_}};
+  const auto hashed = [&](const std::string& what, const std::filesystem::path& file) {
+    // Shards and streams have no one file to name.
+    if (std::filesystem::is_regular_file(file))
+      job.facts.emplace_back(what + " sha256", digests_.sha256(file));
+  };
+  hashed("train_file", job.spec->train_file);
+  hashed("validation_file", job.spec->validation_file);
+  if (!job.folder.empty()) hashed("weights", job.folder / "model.safetensors");
 }
 
 void initial_row(const PreparedJob& job, const models::Layout& layout, std::span<float> row,

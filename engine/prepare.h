@@ -9,15 +9,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/build_dataset.h"
 #include "data/labels.h"
 #include "data/tokenizer.h"
+#include "engine/digest.h"
 #include "engine/job_spec.h"
 #include "engine/metrics.h"
 #include "engine/training_plan.h"
-#include "kernels/base/dtype.h"
+#include "kernels/device.h"
 #include "models/config.h"
 #include "models/head.h"
 #include "models/layout.h"
@@ -47,6 +49,8 @@ struct PreparedJob {
   std::optional<TrainingPlan> plan;
   BestMetric best_metric;
   std::vector<std::string> notes;  // for the user, one line each
+  // What the job was trained from and with, for job.toml.
+  std::vector<std::pair<std::string, std::string>> facts;
 
   models::Extents extents() const { return {labels.size(), config.vocab_size}; }
 };
@@ -54,8 +58,7 @@ struct PreparedJob {
 // Prepares jobs; a file, tokenizer or model that many jobs name is read once.
 class Preparer {
  public:
-  // bf16: what precision "auto" means on this device; bf16 asked for where it is false is refused.
-  explicit Preparer(bool bf16) : bf16_(bf16) {}
+  explicit Preparer(const Device& device);
 
   // Error: one or several lines, each naming its file.
   PreparedJob prepare(const JobSpec& spec, std::int64_t index);
@@ -69,7 +72,11 @@ class Preparer {
                                                const data::DatasetOptions& options, const BaseModel& base,
                                                const data::LabelMap& labels);
 
-  bool bf16_;
+  void record_facts(PreparedJob& job);
+
+  std::string device_;  // its description
+  bool bf16_;           // what precision "auto" means; bf16 asked for where it is false is refused
+  Digests digests_;
   std::map<std::string, BaseModel> models_;
   std::map<std::string, std::shared_ptr<const data::Dataset>> datasets_;
 };

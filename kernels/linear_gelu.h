@@ -1,6 +1,7 @@
 // linear_gelu_forward: u = x w^T + b, g = gelu(u) with the erf form, per slot.
 // Shapes    u, g [rows,N]; x [rows,K]; w per slot [N,K]; b per slot [N]
-// Dtypes    dtype; sums and gelu in f32
+// Dtypes    dtype; sums and gelu in f32. For bf16, Phi and phi may be coarse by 2^-12 of themselves, an
+//           eighth of what the rounding of the result may cost
 // Needs     as linear_forward
 // Writes    u, g: overwritten (=). u may be null where no backward follows
 // Rounds    u once; g = round(gelu(rounded u)), so that g recomputed from u has the same bits

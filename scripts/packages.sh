@@ -12,6 +12,7 @@ packages=(
   libfmt-dev libcli11-dev
   libtomlplusplus-dev nlohmann-json3-dev libcsv-dev
   libutf8proc-dev   # the tokenizer's Unicode tables
+  libssl-dev        # sha256
   libgtest-dev
 )
 

@@ -23,9 +23,9 @@ struct Arguments {
 
 const std::map<std::string, PartFunction>& functions() {
   static const std::map<std::string, PartFunction> table{
-      {"device", run_device},   {"rounding", run_rounding}, {"launch", run_launch},
+      {"device", run_device},   {"rounding", run_rounding},   {"launch", run_launch},
       {"ceiling", run_ceiling}, {"bandwidth", run_bandwidth}, {"gelu", run_gelu},
-      {"update", run_update},   {"cublaslt", run_cublaslt}, {"span", run_span}};
+      {"update", run_update},   {"cublaslt", run_cublaslt},   {"span", run_span}};
   return table;
 }
 
@@ -93,9 +93,10 @@ int measure(const Arguments& arguments) {
     }
     session.add(part, report);
     const auto missing = Session::missing(part, report, session.hopper());
-    std::printf("  %s after %.1f s%s%s", outcome_word(report.outcome), report.seconds, report.reason.empty() ? "" : ": ",
-                report.reason.c_str());
-    if (!missing.empty()) std::printf("; %zu lines missing, first %s", missing.size(), missing.front().c_str());
+    std::printf("  %s after %.1f s%s%s", outcome_word(report.outcome), report.seconds,
+                report.reason.empty() ? "" : ": ", report.reason.c_str());
+    if (!missing.empty())
+      std::printf("; %zu lines missing, first %s", missing.size(), missing.front().c_str());
     std::printf("\n");
     // After every part: whatever ends this process later, what was measured is on the disk.
     if (!arguments.results.empty()) written = write_results(arguments.results, session.json(elapsed()));
@@ -109,7 +110,9 @@ int measure(const Arguments& arguments) {
 int main(int count, char** words) {
   Arguments arguments;
   if (!parse(count, words, arguments)) {
-    std::fprintf(stderr, "usage: shoal_probe [RESULTS.json] [--only PART]... [--cublaslt LIBRARY] | --plan [--json]\nparts:");
+    std::fprintf(
+        stderr,
+        "usage: shoal_probe [RESULTS.json] [--only PART]... [--cublaslt LIBRARY] | --plan [--json]\nparts:");
     for (const PlannedPart& part : plan()) std::fprintf(stderr, " %s", part.name.c_str());
     std::fprintf(stderr, "\n");
     return 3;

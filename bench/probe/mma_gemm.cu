@@ -1,7 +1,6 @@
-#include "bench/probe/mma_gemm.h"
-
 #include "bench/probe/erf_gelu.cuh"
 #include "bench/probe/gpu.h"
+#include "bench/probe/mma_gemm.h"
 #include "bench/probe/ptx.cuh"
 
 namespace shoal::probe {
@@ -18,7 +17,8 @@ __device__ __forceinline__ std::uint32_t chunk_at(int row, int chunk) {
   return static_cast<std::uint32_t>(row * (kDepth * 2) + ((chunk ^ (row >> 1 & 3)) * 16));
 }
 
-// What one thread copies of an operand's stage: its chunk of row r and of row r + 64, whose swizzle is the same.
+// What one thread copies of an operand's stage: its chunk of row r and of row r + 64, whose swizzle is the
+// same.
 struct Fetch {
   const __nv_bfloat16* from;
   std::int64_t second;  // elements to row r + 64
@@ -45,7 +45,8 @@ __device__ __forceinline__ void multiply(float (&acc)[4][4][4], std::uint32_t st
       std::uint32_t a[4];
       ptx::ldmatrix_x4(a, a_at + m * 16 * kDepth * 2);
 #pragma unroll
-      for (int n = 0; n < 4; ++n) ptx::mma_m16n8k16(acc[m][n], a, b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
+      for (int n = 0; n < 4; ++n)
+        ptx::mma_m16n8k16(acc[m][n], a, b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
     }
   }
 }
@@ -123,7 +124,8 @@ __global__ void __launch_bounds__(256) error_kernel(unsigned* worst, MmaGemm gem
   const std::int64_t row = (std::int64_t{i} * 7919) % gemm.T, column = (std::int64_t{i} * 104729) % gemm.N;
   float sum = 0;
   for (int k = 0; k < gemm.K; ++k) {
-    sum = fmaf(__bfloat162float(gemm.x[row * gemm.K + k]), __bfloat162float(gemm.w[column * gemm.K + k]), sum);
+    sum =
+        fmaf(__bfloat162float(gemm.x[row * gemm.K + k]), __bfloat162float(gemm.w[column * gemm.K + k]), sum);
   }
   const float error = fabsf(__bfloat162float(gemm.u[row * gemm.N + column]) - sum) / (1 + fabsf(sum));
   // Positive floats order as their bits; NaN orders above all.
@@ -132,7 +134,8 @@ __global__ void __launch_bounds__(256) error_kernel(unsigned* worst, MmaGemm gem
 
 template <Epilogue kEpilogue>
 void launch(const MmaGemm& gemm, int shared_bytes, cudaStream_t stream) {
-  PROBE_CUDA(cudaFuncSetAttribute(gemm_kernel<kEpilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedForOne));
+  PROBE_CUDA(cudaFuncSetAttribute(gemm_kernel<kEpilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  kSharedForOne));
   const dim3 grid(static_cast<unsigned>(gemm.N / kBlock), static_cast<unsigned>(gemm.T / kBlock));
   gemm_kernel<kEpilogue><<<grid, kThreads, static_cast<std::size_t>(shared_bytes), stream>>>(gemm);
   PROBE_LAUNCHED();

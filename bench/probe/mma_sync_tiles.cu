@@ -1,10 +1,10 @@
 // ceilings.h by mma.sync: eight warps an SM, each with 64 x 64 outputs in registers.
+#include <cuda_bf16.h>
+
 #include "bench/probe/ceilings.h"
 #include "bench/probe/cuda_check.h"
 #include "bench/probe/erf_gelu.cuh"
 #include "bench/probe/ptx.cuh"
-
-#include <cuda_bf16.h>
 
 namespace shoal::probe {
 namespace {

@@ -26,7 +26,8 @@ Nvml::Nvml(const std::string& pci_bus_id) {
   }
   const auto init = function<Init>("nvmlInit_v2");
   const auto find = function<ByBusId>("nvmlDeviceGetHandleByPciBusId_v2");
-  if (init == nullptr || find == nullptr || init() != 0 || find(pci_bus_id.c_str(), &device_) != 0) device_ = nullptr;
+  if (init == nullptr || find == nullptr || init() != 0 || find(pci_bus_id.c_str(), &device_) != 0)
+    device_ = nullptr;
 }
 
 Nvml::~Nvml() {

@@ -30,7 +30,8 @@ class PartContext {
   PartContext(double seconds, std::string cublaslt, std::function<void(const Measure&)> emit)
       : cublaslt_path(std::move(cublaslt)),
         emit_(std::move(emit)),
-        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+        end_(Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
   double seconds_left() const { return std::chrono::duration<double>(end_ - Clock::now()).count(); }
   void check_time() const {

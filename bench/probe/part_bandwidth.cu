@@ -14,7 +14,8 @@ constexpr int kInFlight = 4;  // independent 16-byte accesses of a thread
 // Block b takes tiles b, b + gridDim.x, ...; a tile is kThreads * kInFlight accesses. Sizes are whole tiles.
 template <typename Access>
 __device__ void each_tile(long long tiles, Access access) {
-  for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x) access(tile * kThreads * kInFlight + threadIdx.x);
+  for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x)
+    access(tile * kThreads * kInFlight + threadIdx.x);
 }
 
 __global__ void __launch_bounds__(kThreads) copy_kernel(uint4* out, const uint4* in, long long tiles) {
@@ -65,7 +66,8 @@ void run_bandwidth(PartContext& context) {
     copy_kernel<<<blocks, kThreads, 0, s>>>(to.as<uint4>(), from.as<uint4>(), tiles);
     PROBE_LAUNCHED();
   });
-  if (count_differing_words(from.as<void>(), to.as<void>(), static_cast<std::int64_t>(bytes / 4), nullptr) != 0) {
+  if (count_differing_words(from.as<void>(), to.as<void>(), static_cast<std::int64_t>(bytes / 4), nullptr) !=
+      0) {
     throw std::runtime_error("the copy kernel did not copy");
   }
   context.emit(Measure("bandwidth.copy", "GB/s", rate_of(copy, 2e-9 * double(bytes))));
@@ -83,7 +85,8 @@ void run_bandwidth(PartContext& context) {
   context.emit(Measure("bandwidth.read", "GB/s", rate_of(read, 1e-9 * double(bytes))));
 
   const Spread write = time_calls(context, [&](cudaStream_t s, int call) {
-    write_kernel<<<blocks, kThreads, 0, s>>>((call % 2 == 0 ? to : from).as<uint4>(), tiles, static_cast<unsigned>(call));
+    write_kernel<<<blocks, kThreads, 0, s>>>((call % 2 == 0 ? to : from).as<uint4>(), tiles,
+                                             static_cast<unsigned>(call));
     PROBE_LAUNCHED();
   });
   context.emit(Measure("bandwidth.write", "GB/s", rate_of(write, 1e-9 * double(bytes))));

@@ -13,8 +13,10 @@ constexpr int kTiles = 400;  // a few milliseconds: long enough for power to set
 
 using Run = void (*)(const CeilingRun&, cudaStream_t);
 
-void measure(const PartContext& context, const char* name, Run run_tiles, const CeilingRun& run, double flops) {
-  const Spread s = time_calls(context, [&](cudaStream_t stream, int) { run_tiles(run, stream); }, {1.0, false});
+void measure(const PartContext& context, const char* name, Run run_tiles, const CeilingRun& run,
+             double flops) {
+  const Spread s =
+      time_calls(context, [&](cudaStream_t stream, int) { run_tiles(run, stream); }, {1.0, false});
   std::uint64_t clocks[2] = {};
   PROBE_CUDA(cudaMemcpy(clocks, run.clocks, sizeof clocks, cudaMemcpyDeviceToHost));
   const double mhz = clocks[1] == 0 ? 0 : 1e3 * double(clocks[0]) / double(clocks[1]);

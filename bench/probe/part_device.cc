@@ -76,8 +76,8 @@ class HostBuffers {
   std::vector<void*> buffers_;
 };
 
-Spread time_copies(const PartContext& context, const HostBuffers& host, const DeviceMemory& device, std::size_t bytes,
-                   bool to_device) {
+Spread time_copies(const PartContext& context, const HostBuffers& host, const DeviceMemory& device,
+                   std::size_t bytes, bool to_device) {
   const auto copy = [&](cudaStream_t stream, int call) {
     if (to_device) {
       PROBE_CUDA(cudaMemcpyAsync(device.as<void>(), host.at(call), bytes, cudaMemcpyHostToDevice, stream));
@@ -99,16 +99,19 @@ void run_device(PartContext& context) {
   if (c.major < 8) throw NoGpu(c.name + " is older than compute capability 8.0");
   context.emit(describe(c));
 
-  const auto large = static_cast<std::size_t>(size::kTransfer), block = static_cast<std::size_t>(size::kStepBlock);
+  const auto large = static_cast<std::size_t>(size::kTransfer),
+             block = static_cast<std::size_t>(size::kStepBlock);
   const DeviceMemory device(large);
   for (const bool pinned : {true, false}) {
     const HostBuffers host(pinned, large);
     for (const bool to_device : {true, false}) {
-      const std::string name = std::string("transfer.") + (to_device ? "h2d" : "d2h") + (pinned ? ".pinned" : ".pageable");
+      const std::string name =
+          std::string("transfer.") + (to_device ? "h2d" : "d2h") + (pinned ? ".pinned" : ".pageable");
       const Spread s = time_copies(context, host, device, large, to_device);
       context.emit(Measure(name, "GB/s", rate_of(s, double(large) * 1e-9)));
       if (!pinned) continue;
-      context.emit(Measure(name + ".step_block", "us", scaled(time_copies(context, host, device, block, to_device), 1e6)));
+      context.emit(Measure(name + ".step_block", "us",
+                           scaled(time_copies(context, host, device, block, to_device), 1e6)));
     }
   }
 }

@@ -1,5 +1,6 @@
-// Part "gelu": what an erf-GELU epilogue costs. In registers alone (ceilings.h), exposed and hidden; in a real
-// GEMM of the FFN's shape with one and two blocks an SM (one: nothing hides it); and as a kernel of its own.
+// Part "gelu": what an erf-GELU epilogue costs. In registers alone (ceilings.h), exposed and hidden; in a
+// real GEMM of the FFN's shape with one and two blocks an SM (one: nothing hides it); and as a kernel of its
+// own.
 #include "bench/probe/ceilings.h"
 #include "bench/probe/erf_gelu.cuh"
 #include "bench/probe/gpu.h"
@@ -30,14 +31,18 @@ void register_tiles(const PartContext& context, const Card& c, const std::string
   const auto tile_time = [&](TileEnd end, bool together) {
     run.end = end;
     run.together = together;
-    return scaled(time_calls(context, [&](cudaStream_t s, int) { run_tiles(run, s); }, {0.25, false}), 1e6 / kTiles);
+    return scaled(time_calls(context, [&](cudaStream_t s, int) { run_tiles(run, s); }, {0.25, false}),
+                  1e6 / kTiles);
   };
   const Spread main_loop = tile_time(TileEnd::kNone, true);
   for (const bool together : {true, false}) {
     const Spread sum = tile_time(TileEnd::kSum, together), gelu = tile_time(TileEnd::kGelu, together);
     // Of the difference only a range is honest: the worst and the best of both.
-    const auto percent = [&](double with, double without) { return 100 * (with - without) / main_loop.median; };
-    const Spread cost{percent(gelu.median, sum.median), percent(gelu.low, sum.high), percent(gelu.high, sum.low), gelu.runs};
+    const auto percent = [&](double with, double without) {
+      return 100 * (with - without) / main_loop.median;
+    };
+    const Spread cost{percent(gelu.median, sum.median), percent(gelu.low, sum.high),
+                      percent(gelu.high, sum.low), gelu.runs};
     context.emit(Measure("gelu." + unit + (together ? ".exposed" : ".hidden"), "%", cost)
                      .with("main_loop_us", main_loop.median)
                      .with("tile_without_gelu_us", sum.median)
@@ -52,11 +57,13 @@ void in_gemm(const PartContext& context, const MmaGemm& gemm) {
   for (const auto& [epilogue, form] : forms) {
     for (const int blocks : {1, 2}) {
       const Epilogue e = epilogue;  // structured bindings cannot be captured in this standard
-      const Spread s = time_calls(context, [&](cudaStream_t stream, int) { run_mma_gemm(gemm, e, blocks, stream); }, {0.25, false});
+      const Spread s = time_calls(
+          context, [&](cudaStream_t stream, int) { run_mma_gemm(gemm, e, blocks, stream); }, {0.25, false});
       const float error = mma_gemm_error(gemm, nullptr);
-      if (!(error < kLargestError)) throw std::runtime_error("the own GEMM is wrong: relative error " + std::to_string(error));
-      context.emit(Measure(std::string("gelu.gemm.") + form + (blocks == 1 ? ".one_block" : ".two_blocks"), "TFLOP/s",
-                           rate_of(s, gemm.flops() * 1e-12))
+      if (!(error < kLargestError))
+        throw std::runtime_error("the own GEMM is wrong: relative error " + std::to_string(error));
+      context.emit(Measure(std::string("gelu.gemm.") + form + (blocks == 1 ? ".one_block" : ".two_blocks"),
+                           "TFLOP/s", rate_of(s, gemm.flops() * 1e-12))
                        .with("us", s.median * 1e6)
                        .with("largest_error", double(error)));
     }
@@ -104,7 +111,8 @@ void run_gelu(PartContext& context) {
 
   const int chunks = static_cast<int>(T * F / 8);
   const Spread s = time_calls(context, [&](cudaStream_t stream, int) {
-    gelu_kernel<<<static_cast<unsigned>((chunks + 255) / 256), 256, 0, stream>>>(g.as<uint4>(), u.as<uint4>(), chunks);
+    gelu_kernel<<<static_cast<unsigned>((chunks + 255) / 256), 256, 0, stream>>>(g.as<uint4>(), u.as<uint4>(),
+                                                                                 chunks);
     PROBE_LAUNCHED();
   });
   context.emit(Measure("gelu.separate", "GB/s", rate_of(s, 4e-9 * double(T * F))).with("us", s.median * 1e6));

@@ -1,5 +1,5 @@
-// Part "launch": what a kernel costs beside its work. A chain of kernels in a graph, with plain edges and with
-// programmatic dependent launch; the same without a graph; a block that has nothing to do.
+// Part "launch": what a kernel costs beside its work. A chain of kernels in a graph, with plain edges and
+// with programmatic dependent launch; the same without a graph; a block that has nothing to do.
 #include <chrono>
 #include <vector>
 
@@ -100,8 +100,11 @@ void chains(const PartContext& context, const Card& c) {
       const Chain chain(stream, blocks, programmatic);
       const Times t = time_both(context, stream, [&] { chain.launch(stream); });
       const std::string name = std::string("launch.edge.") + (programmatic ? "programmatic." : "plain.");
-      context.emit(Measure(name + (full ? "full_grid" : "one_block"), "us", scaled(t.device, kPerNode)).with("blocks", blocks));
-      if (!full && !programmatic) context.emit(Measure("launch.graph.host", "us", scaled(t.host, 1e6)).with("kernels", size::kGraphNodes));
+      context.emit(Measure(name + (full ? "full_grid" : "one_block"), "us", scaled(t.device, kPerNode))
+                       .with("blocks", blocks));
+      if (!full && !programmatic)
+        context.emit(
+            Measure("launch.graph.host", "us", scaled(t.host, 1e6)).with("kernels", size::kGraphNodes));
     }
   }
   const Times t = time_both(context, stream, [&] {
@@ -120,12 +123,14 @@ void empty_blocks(const PartContext& context) {
     exit_kernel<<<size::kEmptyBlocks, kThreads, 0, s>>>();
     PROBE_LAUNCHED();
   });
-  context.emit(Measure("launch.empty_block.exit", "ns", scaled(exits, kPerBlock)).with("blocks", size::kEmptyBlocks));
+  context.emit(
+      Measure("launch.empty_block.exit", "ns", scaled(exits, kPerBlock)).with("blocks", size::kEmptyBlocks));
   const Spread counts = time_calls(context, [&](cudaStream_t s, int) {
     count_kernel<<<size::kEmptyBlocks, kThreads, 0, s>>>(count.as<int>(), out.as<int>());
     PROBE_LAUNCHED();
   });
-  context.emit(Measure("launch.empty_block.count", "ns", scaled(counts, kPerBlock)).with("blocks", size::kEmptyBlocks));
+  context.emit(Measure("launch.empty_block.count", "ns", scaled(counts, kPerBlock))
+                   .with("blocks", size::kEmptyBlocks));
 }
 
 }  // namespace

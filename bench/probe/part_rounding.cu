@@ -41,8 +41,10 @@ DeviceMemory on_device(const std::vector<T>& host) {
   return memory;
 }
 
-std::vector<float> by_hardware(const RoundingData& data, void (*multiply)(const RoundingProblems&, cudaStream_t)) {
-  const DeviceMemory a = on_device(data.a), b = on_device(data.b), c = on_device(data.c), d(data.c.size() * 4);
+std::vector<float> by_hardware(const RoundingData& data,
+                               void (*multiply)(const RoundingProblems&, cudaStream_t)) {
+  const DeviceMemory a = on_device(data.a), b = on_device(data.b), c = on_device(data.c),
+                     d(data.c.size() * 4);
   PROBE_CUDA(cudaMemset(d.as<void>(), 0xFF, d.bytes()));  // NaN: what nobody writes shows
   RoundingProblems p;
   p.d = d.as<float>();
@@ -115,7 +117,8 @@ void run_rounding(PartContext& context) {
   }
   if (!c.hopper()) return;
   const double count = double(between);
-  context.emit(Measure("rounding.mma_sync_against_wgmma", "differ", {count, count, count, 1}).with("results", compared));
+  context.emit(Measure("rounding.mma_sync_against_wgmma", "differ", {count, count, count, 1})
+                   .with("results", compared));
 }
 
 }  // namespace shoal::probe

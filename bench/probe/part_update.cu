@@ -58,7 +58,8 @@ __device__ __forceinline__ void update_vector(const Row& r, long long i) {
   reinterpret_cast<float4*>(r.m)[i] = m;
   reinterpret_cast<float4*>(r.v)[i] = v;
   if (kBytes == 28) {
-    const unsigned x = __float_as_uint(p.x), y = __float_as_uint(p.y), z = __float_as_uint(p.z), w = __float_as_uint(p.w);
+    const unsigned x = __float_as_uint(p.x), y = __float_as_uint(p.y), z = __float_as_uint(p.z),
+                   w = __float_as_uint(p.w);
     weight = make_uint2(x >> 16 | (y & 0xFFFF0000), z >> 16 | (w & 0xFFFF0000));
     remainder = make_uint2((x & 0xFFFF) | y << 16, (z & 0xFFFF) | w << 16);
     reinterpret_cast<uint2*>(r.remainder)[i] = remainder;
@@ -76,7 +77,8 @@ template <int kBytes>
 __global__ void __launch_bounds__(kThreads, 2) update_kernel(Row row) {
   const long long step = static_cast<long long>(gridDim.x) * kThreads;
 #pragma unroll 2
-  for (long long i = static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x; i < row.vectors; i += step) {
+  for (long long i = static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x; i < row.vectors;
+       i += step) {
     update_vector<kBytes>(row, i);
   }
 }
@@ -90,7 +92,10 @@ struct Share {
 
 std::vector<Share> shares(const Card& c) {
   const std::size_t whole = c.shared_per_block;
-  return {{"shared", c.sms * 2, 0}, {"all", c.sms, whole}, {"half", c.sms / 2, whole}, {"fifth", c.sms / 5, whole}};
+  return {{"shared", c.sms * 2, 0},
+          {"all", c.sms, whole},
+          {"half", c.sms / 2, whole},
+          {"fifth", c.sms / 5, whole}};
 }
 
 template <int kBytes>
@@ -117,7 +122,8 @@ void alone(const PartContext& context, const Card& c, const Row& row) {
       if (std::string(share.name) == "all") share = {"all", c.sms * 2, 0};
       const auto launch = [&](cudaStream_t stream, int) { launch_update(bytes, row, share, stream); };
       const Spread s = time_calls(context, launch, {0.25, false});
-      context.emit(Measure(update_name(bytes, share.name), "GB/s", rate_of(s, 1e-9 * bytes * double(size::kBertBaseRow)))
+      context.emit(Measure(update_name(bytes, share.name), "GB/s",
+                           rate_of(s, 1e-9 * bytes * double(size::kBertBaseRow)))
                        .with("blocks", share.blocks)
                        .with("ms_per_row", s.median * 1e3));
     }
@@ -140,7 +146,8 @@ Together run_together(const Row& row, const Share& share, int updates, const Mma
   PROBE_CUDA(cudaEventRecord(gemm_end, gemm_stream));
   PROBE_CUDA(cudaEventSynchronize(update_end));
   PROBE_CUDA(cudaEventSynchronize(gemm_end));
-  return {updates == 0 ? 0 : seconds_between(begin, update_end), gemms == 0 ? 0 : seconds_between(begin, gemm_end)};
+  return {updates == 0 ? 0 : seconds_between(begin, update_end),
+          gemms == 0 ? 0 : seconds_between(begin, gemm_end)};
 }
 
 void beside_gemm(const PartContext& context, const Card& c, const Row& row, const MmaGemm& gemm) {
@@ -151,7 +158,8 @@ void beside_gemm(const PartContext& context, const Card& c, const Row& row, cons
   for (const Share& share : shares(c)) {
     context.check_time();
     run_together(row, share, 1, gemm, 1, update_stream, gemm_stream);
-    const double update_alone = run_together(row, share, kUpdates, gemm, 0, update_stream, gemm_stream).update;
+    const double update_alone =
+        run_together(row, share, kUpdates, gemm, 0, update_stream, gemm_stream).update;
     const double one_gemm = run_together(row, share, 0, gemm, 8, update_stream, gemm_stream).gemm / 8;
     // As much GEMM as update, by the time that each takes alone.
     const int gemms = std::max(1, static_cast<int>(update_alone / one_gemm + 0.5));
@@ -182,9 +190,15 @@ void run_update(PartContext& context) {
   const DeviceMemory g(f32), p(f32), m(f32), v(f32), weight(half), remainder(half);
   std::uint64_t seed = 1;
   for (const DeviceMemory* array : {&g, &p, &m, &v}) fill_f32(array->as<float>(), P, seed++, nullptr);
-  for (const DeviceMemory* array : {&weight, &remainder}) fill_bf16(array->as<__nv_bfloat16>(), P, seed++, nullptr);
-  const Row row{g.as<float>(), p.as<float>(), m.as<float>(), v.as<float>(), weight.as<__nv_bfloat16>(),
-                remainder.as<__nv_bfloat16>(), P / kVector};
+  for (const DeviceMemory* array : {&weight, &remainder})
+    fill_bf16(array->as<__nv_bfloat16>(), P, seed++, nullptr);
+  const Row row{g.as<float>(),
+                p.as<float>(),
+                m.as<float>(),
+                v.as<float>(),
+                weight.as<__nv_bfloat16>(),
+                remainder.as<__nv_bfloat16>(),
+                P / kVector};
   static_assert(size::kBertBaseRow % kVector == 0);
 
   const std::int64_t T = size::kGeluTokens, C = size::kHidden, F = size::kFeedForward;

@@ -32,21 +32,25 @@ PlannedPart rounding_part() {
       for (const int k : {16, 768}) {
         const int problems = k == 16 ? size::kSingleStepProblems : size::kEdgeProblems;
         char what[120];
-        std::snprintf(what, sizeof what, "%d dot products of K=%d: bits that differ from the model", problems * 64 * 256, k);
-        p.lines.push_back({std::string("rounding.") + unit + "." + data + ".k" + std::to_string(k), "differ", what, 0,
-                           2.0 * k * problems * 64 * 256, std::string(unit) == "wgmma"});
+        std::snprintf(what, sizeof what, "%d dot products of K=%d: bits that differ from the model",
+                      problems * 64 * 256, k);
+        p.lines.push_back({std::string("rounding.") + unit + "." + data + ".k" + std::to_string(k), "differ",
+                           what, 0, 2.0 * k * problems * 64 * 256, std::string(unit) == "wgmma"});
       }
     }
   }
-  p.lines.push_back({"rounding.mma_sync_against_wgmma", "differ", "the same products by both instructions, all data", 0, 0, true});
+  p.lines.push_back({"rounding.mma_sync_against_wgmma", "differ",
+                     "the same products by both instructions, all data", 0, 0, true});
   return p;
 }
 
 PlannedPart launch_part() {
   PlannedPart p{"launch", 12, {}};
   for (const char* grid : {"one_block", "full_grid"}) {
-    p.lines.push_back({std::string("launch.edge.plain.") + grid, "us", "per kernel of a chain of 200 in a graph"});
-    p.lines.push_back({std::string("launch.edge.programmatic.") + grid, "us", "the same with programmatic dependent launch", 0, 0, true});
+    p.lines.push_back(
+        {std::string("launch.edge.plain.") + grid, "us", "per kernel of a chain of 200 in a graph"});
+    p.lines.push_back({std::string("launch.edge.programmatic.") + grid, "us",
+                       "the same with programmatic dependent launch", 0, 0, true});
   }
   p.lines.push_back({"launch.stream", "us", "per launch without a graph, device side, 200 in a row"});
   p.lines.push_back({"launch.stream.host", "us", "per launch without a graph, what the host spends"});
@@ -59,7 +63,8 @@ PlannedPart launch_part() {
 PlannedPart bandwidth_part() {
   const double stream = double(size::kStream);
   PlannedPart p{"bandwidth", 12, {}};
-  p.lines.push_back({"bandwidth.copy", "GB/s", "1 GiB to 1 GiB, 16 bytes a thread, bytes read plus written", 2 * stream});
+  p.lines.push_back(
+      {"bandwidth.copy", "GB/s", "1 GiB to 1 GiB, 16 bytes a thread, bytes read plus written", 2 * stream});
   p.lines.push_back({"bandwidth.memcpy", "GB/s", "the same by cudaMemcpyAsync", 2 * stream});
   p.lines.push_back({"bandwidth.read", "GB/s", "1 GiB read and summed", stream});
   p.lines.push_back({"bandwidth.write", "GB/s", "1 GiB written", stream});
@@ -78,8 +83,10 @@ PlannedPart gelu_part() {
   PlannedPart p{"gelu", 25, {}};
   for (const char* unit : {"mma_sync", "wgmma"}) {
     const bool hopper = std::string(unit) == "wgmma";
-    p.lines.push_back({std::string("gelu.") + unit + ".exposed", "%", "erf-GELU of a tile with K=768, all warps at once, of the main loop", 0, 0, hopper});
-    p.lines.push_back({std::string("gelu.") + unit + ".hidden", "%", "the same while the other half multiplies", 0, 0, hopper});
+    p.lines.push_back({std::string("gelu.") + unit + ".exposed", "%",
+                       "erf-GELU of a tile with K=768, all warps at once, of the main loop", 0, 0, hopper});
+    p.lines.push_back({std::string("gelu.") + unit + ".hidden", "%",
+                       "the same while the other half multiplies", 0, 0, hopper});
   }
   for (const char* epilogue : {"store_u", "store_u_u", "store_u_gelu"}) {
     for (const char* blocks : {"one_block", "two_blocks"}) {
@@ -96,7 +103,8 @@ PlannedPart update_part() {
   const double row = double(size::kBertBaseRow);
   for (const int bytes : {28, 30, 34}) {
     for (const char* share : {"all", "half", "fifth"}) {
-      p.lines.push_back({update_name(bytes, share), "GB/s", "AdamW-like pass over one BERT-base row, share of the SMs", bytes * row});
+      p.lines.push_back({update_name(bytes, share), "GB/s",
+                         "AdamW-like pass over one BERT-base row, share of the SMs", bytes * row});
     }
   }
   for (const char* share : {"shared", "all", "half", "fifth"}) {
@@ -111,14 +119,17 @@ PlannedPart cublaslt_part() {
   for (const int tokens : kTokenBuckets) {
     for (const GemmRole& role : bert_base_roles()) {
       for (const int batch : kBatches) {
-        p.lines.push_back({lt_speed_name(role.name(), tokens, batch), "TFLOP/s", "the algorithm pinned at batch 1; details: the free choice",
-                           0, column_major(role, tokens).flops(batch)});
+        p.lines.push_back({lt_speed_name(role.name(), tokens, batch), "TFLOP/s",
+                           "the algorithm pinned at batch 1; details: the free choice", 0,
+                           column_major(role, tokens).flops(batch)});
       }
-      p.lines.push_back({lt_batch_bits_name(role.name(), tokens), "differ", "words of replica 0 that change with batch 4, 16 and random, NaN, idle neighbours"});
+      p.lines.push_back({lt_batch_bits_name(role.name(), tokens), "differ",
+                         "words of replica 0 that change with batch 4, 16 and random, NaN, idle neighbours"});
     }
   }
   for (const GemmRole& role : bert_base_roles()) {
-    p.lines.push_back({lt_bucket_bits_name(role.name()), "differ", "words of replica 0's 200 live rows that change over the buckets"});
+    p.lines.push_back({lt_bucket_bits_name(role.name()), "differ",
+                       "words of replica 0's 200 live rows that change over the buckets"});
   }
   return p;
 }
@@ -126,8 +137,10 @@ PlannedPart cublaslt_part() {
 PlannedPart span_part() {
   const double elements = double(size::kBertBaseRow) * size::kSpanRows;
   PlannedPart p{"span", 15, {}};
-  p.lines.push_back({"span.cast", "GB/s", "f32 to bf16 over 24 BERT-base rows, every element checked", 6 * elements});
-  p.lines.push_back({"span.cublaslt", "differ", "words of replica 23 that differ from it alone, weight stride of a whole row"});
+  p.lines.push_back(
+      {"span.cast", "GB/s", "f32 to bf16 over 24 BERT-base rows, every element checked", 6 * elements});
+  p.lines.push_back({"span.cublaslt", "differ",
+                     "words of replica 23 that differ from it alone, weight stride of a whole row"});
   return p;
 }
 
@@ -139,14 +152,16 @@ std::string lt_speed_name(const std::string& role, int tokens, int batch) {
 std::string lt_batch_bits_name(const std::string& role, int tokens) {
   return "cublaslt.bits_over_batch." + role + ".t" + std::to_string(tokens);
 }
-std::string lt_bucket_bits_name(const std::string& role) { return "cublaslt.bits_over_buckets." + role; }
+std::string lt_bucket_bits_name(const std::string& role) {
+  return "cublaslt.bits_over_buckets." + role;
+}
 std::string update_name(int bytes_per_parameter, const std::string& share) {
   return "update.b" + std::to_string(bytes_per_parameter) + "." + share;
 }
 
 std::vector<PlannedPart> plan() {
-  return {device_part(),  rounding_part(), launch_part(),   bandwidth_part(), ceiling_part(),
-          gelu_part(),    update_part(),   cublaslt_part(), span_part()};
+  return {device_part(), rounding_part(), launch_part(),   bandwidth_part(), ceiling_part(),
+          gelu_part(),   update_part(),   cublaslt_part(), span_part()};
 }
 
 const PlannedPart& planned_part(const std::string& name) {
@@ -163,23 +178,31 @@ std::string plan_json() {
   for (const PlannedPart& part : plan()) {
     Json lines = Json::array();
     for (const PlannedLine& line : part.lines) {
-      lines.push_back({{"name", line.name}, {"unit", line.unit}, {"what", line.what}, {"bytes", line.bytes},
-                       {"flops", line.flops}, {"needs_compute_90", line.hopper}});
+      lines.push_back({{"name", line.name},
+                       {"unit", line.unit},
+                       {"what", line.what},
+                       {"bytes", line.bytes},
+                       {"flops", line.flops},
+                       {"needs_compute_90", line.hopper}});
     }
     parts.push_back({{"name", part.name}, {"budget_s", part.seconds}, {"lines", std::move(lines)}});
   }
-  return Json{{"format", "shoal-probe-plan-1"}, {"total_s", kWholeRunSeconds}, {"parts", std::move(parts)}}.dump(1) + "\n";
+  return Json{{"format", "shoal-probe-plan-1"}, {"total_s", kWholeRunSeconds}, {"parts", std::move(parts)}}
+             .dump(1) +
+         "\n";
 }
 
 std::string plan_table() {
   std::string table;
   char text[320];
   for (const PlannedPart& part : plan()) {
-    std::snprintf(text, sizeof text, "%s: %.0f s, %zu lines\n", part.name.c_str(), part.seconds, part.lines.size());
+    std::snprintf(text, sizeof text, "%s: %.0f s, %zu lines\n", part.name.c_str(), part.seconds,
+                  part.lines.size());
     table += text;
     for (const PlannedLine& line : part.lines) {
-      std::snprintf(text, sizeof text, "  %-46s %-8s %9.0f MB %10.0f MFLOP  %s%s\n", line.name.c_str(), line.unit.c_str(),
-                    line.bytes / kMillion, line.flops / kMillion, line.hopper ? "[9.0] " : "", line.what.c_str());
+      std::snprintf(text, sizeof text, "  %-46s %-8s %9.0f MB %10.0f MFLOP  %s%s\n", line.name.c_str(),
+                    line.unit.c_str(), line.bytes / kMillion, line.flops / kMillion,
+                    line.hopper ? "[9.0] " : "", line.what.c_str());
       table += text;
     }
   }

@@ -10,9 +10,9 @@ namespace shoal::probe {
 
 struct PlannedLine {
   std::string name, unit;
-  std::string what;    // size and form, in words
-  double bytes = 0;    // device memory traffic of one call, 0 where it does not bound the line
-  double flops = 0;    // of one call
+  std::string what;     // size and form, in words
+  double bytes = 0;     // device memory traffic of one call, 0 where it does not bound the line
+  double flops = 0;     // of one call
   bool hopper = false;  // needs compute capability 9.0
 };
 
@@ -35,11 +35,11 @@ constexpr long long kTransfer = 256LL << 20;     // bytes of one large copy betw
 constexpr long long kStepBlock = 1LL << 20;      // bytes of one small copy: about a step's block
 constexpr int kGeluTokens = 16384;               // rows of the GEMM whose epilogue is GELU
 constexpr int kHidden = 768, kFeedForward = 3072;
-constexpr int kGraphNodes = 200;                 // kernels of one measured graph
+constexpr int kGraphNodes = 200;  // kernels of one measured graph
 constexpr int kEmptyBlocks = 1 << 20;
-constexpr int kEdgeProblems = 2;                 // 64 x 256 outputs each, K = 768
-constexpr int kSingleStepProblems = 8;           // the same, K = 16
-constexpr int kLiveTokens = 200;                 // live rows where buckets are compared
+constexpr int kEdgeProblems = 2;        // 64 x 256 outputs each, K = 768
+constexpr int kSingleStepProblems = 8;  // the same, K = 16
+constexpr int kLiveTokens = 200;        // live rows where buckets are compared
 }  // namespace size
 
 std::vector<PlannedPart> plan();

@@ -18,8 +18,12 @@ __device__ float near_normal(std::uint64_t bits) {
   return static_cast<float>(sum) * (1.0f / 37837.0f);
 }
 
-__device__ void store(float* out, float value) { *out = value; }
-__device__ void store(__nv_bfloat16* out, float value) { *out = __float2bfloat16_rn(value); }
+__device__ void store(float* out, float value) {
+  *out = value;
+}
+__device__ void store(__nv_bfloat16* out, float value) {
+  *out = __float2bfloat16_rn(value);
+}
 
 template <typename T>
 __global__ void __launch_bounds__(256) fill_kernel(T* out, std::int64_t count, std::uint64_t seed) {
@@ -29,11 +33,12 @@ __global__ void __launch_bounds__(256) fill_kernel(T* out, std::int64_t count, s
   }
 }
 
-__global__ void __launch_bounds__(256)
-    differing_kernel(unsigned long long* total, const std::uint32_t* a, const std::uint32_t* b, std::int64_t words) {
+__global__ void __launch_bounds__(256) differing_kernel(unsigned long long* total, const std::uint32_t* a,
+                                                        const std::uint32_t* b, std::int64_t words) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   unsigned long long mine = 0;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += step) mine += a[i] != b[i];
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += step)
+    mine += a[i] != b[i];
   if (mine != 0) atomicAdd(total, mine);  // whole numbers: the order does not matter
 }
 
@@ -54,7 +59,8 @@ void fill_f32(float* out, std::int64_t count, std::uint64_t seed, cudaStream_t s
 std::int64_t count_differing_words(const void* a, const void* b, std::int64_t words, cudaStream_t stream) {
   const DeviceMemory total(sizeof(unsigned long long));
   PROBE_CUDA(cudaMemsetAsync(total.as<void>(), 0, total.bytes(), stream));
-  differing_kernel<<<kBlocks, 256, 0, stream>>>(total.as<unsigned long long>(), static_cast<const std::uint32_t*>(a),
+  differing_kernel<<<kBlocks, 256, 0, stream>>>(total.as<unsigned long long>(),
+                                                static_cast<const std::uint32_t*>(a),
                                                 static_cast<const std::uint32_t*>(b), words);
   PROBE_LAUNCHED();
   unsigned long long result = 0;

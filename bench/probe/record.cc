@@ -62,8 +62,8 @@ Measure measure_from_json(const std::string& line) {
 std::string table_line(const Measure& m) {
   char head[160];
   if (m.value.runs > 0) {
-    std::snprintf(head, sizeof head, "  %-38s %10.4g  [%9.4g .. %9.4g] %-10s x%-3d", m.name.c_str(), m.value.median,
-                  m.value.low, m.value.high, m.unit.c_str(), m.value.runs);
+    std::snprintf(head, sizeof head, "  %-38s %10.4g  [%9.4g .. %9.4g] %-10s x%-3d", m.name.c_str(),
+                  m.value.median, m.value.low, m.value.high, m.unit.c_str(), m.value.runs);
   } else {
     std::snprintf(head, sizeof head, "  %-38s", m.name.c_str());
   }

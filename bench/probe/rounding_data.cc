@@ -19,11 +19,14 @@ float from_bf16(std::uint16_t bits) {
   return value;
 }
 
-RoundingData rounding_data(const std::string& kind, int rows, int columns, int K, int problems, std::uint64_t seed) {
+RoundingData rounding_data(const std::string& kind, int rows, int columns, int K, int problems,
+                           std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
   std::uniform_int_distribution<int> binade(-12, 11);
-  const auto value = [&] { return kind == "wide" ? std::ldexp(normal(random), binade(random)) : normal(random); };
+  const auto value = [&] {
+    return kind == "wide" ? std::ldexp(normal(random), binade(random)) : normal(random);
+  };
 
   RoundingData data{rows, columns, K, problems, {}, {}, {}};
   data.a.resize(std::size_t(problems) * rows * K);
@@ -38,7 +41,8 @@ RoundingData rounding_data(const std::string& kind, int rows, int columns, int K
         double c = value();
         if (kind == "cancelling") {
           c *= 1e-3;
-          for (int k = 0; k < K; ++k) c -= double(from_bf16(data.a_row(p, row)[k])) * from_bf16(data.b_row(p, column)[k]);
+          for (int k = 0; k < K; ++k)
+            c -= double(from_bf16(data.a_row(p, row)[k])) * from_bf16(data.b_row(p, column)[k]);
         }
         data.c[(std::size_t(p) * rows + row) * columns + column] = static_cast<float>(c);
       }

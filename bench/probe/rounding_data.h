@@ -20,13 +20,16 @@ struct RoundingData {
   std::vector<std::uint16_t> a, b;
   std::vector<float> c;
 
-  const std::uint16_t* a_row(int problem, int row) const { return a.data() + (std::int64_t{problem} * rows + row) * K; }
+  const std::uint16_t* a_row(int problem, int row) const {
+    return a.data() + (std::int64_t{problem} * rows + row) * K;
+  }
   const std::uint16_t* b_row(int problem, int column) const {
     return b.data() + (std::int64_t{problem} * columns + column) * K;
   }
 };
 
-RoundingData rounding_data(const std::string& kind, int rows, int columns, int K, int problems, std::uint64_t seed);
+RoundingData rounding_data(const std::string& kind, int rows, int columns, int K, int problems,
+                           std::uint64_t seed);
 
 std::uint16_t to_bf16(float value);  // to nearest, ties to even; value finite
 float from_bf16(std::uint16_t bits);

@@ -1,7 +1,6 @@
-#include "bench/probe/rounding_kernels.h"
-
 #include "bench/probe/cuda_check.h"
 #include "bench/probe/ptx.cuh"
+#include "bench/probe/rounding_kernels.h"
 
 namespace shoal::probe {
 namespace {
@@ -41,7 +40,8 @@ __global__ void __launch_bounds__(128, 1) wgmma_kernel(RoundingProblems p) {
       (std::int64_t{blockIdx.x} * kProblemRows + warp * 16 + (lane >> 2)) * kProblemColumns + (lane & 3) * 2;
   float d[128];
 #pragma unroll
-  for (int v = 0; v < 128; ++v) d[v] = p.c[first + (v >> 1 & 1) * 8 * kProblemColumns + (v >> 2) * 8 + (v & 1)];
+  for (int v = 0; v < 128; ++v)
+    d[v] = p.c[first + (v >> 1 & 1) * 8 * kProblemColumns + (v >> 2) * 8 + (v & 1)];
   for (int k0 = 0; k0 < p.K; k0 += 64) {
     const int chunks = min(64, p.K - k0) / 8;
     __syncthreads();  // the products of the last round have read
@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(128, 1) wgmma_kernel(RoundingProblems p) {
     }
   }
 #pragma unroll
-  for (int v = 0; v < 128; ++v) p.d[first + (v >> 1 & 1) * 8 * kProblemColumns + (v >> 2) * 8 + (v & 1)] = d[v];
+  for (int v = 0; v < 128; ++v)
+    p.d[first + (v >> 1 & 1) * 8 * kProblemColumns + (v >> 2) * 8 + (v & 1)] = d[v];
 #endif
 }
 

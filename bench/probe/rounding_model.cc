@@ -73,7 +73,8 @@ float one_step(const TensorCore& core, const std::uint16_t* a, const std::uint16
 
 }  // namespace
 
-float tensor_core_dot(const TensorCore& core, const std::uint16_t* a, const std::uint16_t* b, int count, float c) {
+float tensor_core_dot(const TensorCore& core, const std::uint16_t* a, const std::uint16_t* b, int count,
+                      float c) {
   for (int k = 0; k < count; k += core.terms) c = one_step(core, a + k, b + k, c);
   return c;
 }

@@ -21,6 +21,7 @@ constexpr TensorCore kAmpere{8, 24};
 constexpr TensorCore kHopper{16, 25};
 
 // c + sum of a[i] * b[i], i < count ascending; count a multiple of core.terms; a, b are bf16 bits.
-float tensor_core_dot(const TensorCore& core, const std::uint16_t* a, const std::uint16_t* b, int count, float c);
+float tensor_core_dot(const TensorCore& core, const std::uint16_t* a, const std::uint16_t* b, int count,
+                      float c);
 
 }  // namespace shoal::probe

@@ -20,7 +20,9 @@ std::string now_utc() {
 
 }  // namespace
 
-void Session::add(const PlannedPart& planned, PartReport report) { parts_.emplace_back(planned, std::move(report)); }
+void Session::add(const PlannedPart& planned, PartReport report) {
+  parts_.emplace_back(planned, std::move(report));
+}
 
 std::vector<std::string> Session::missing(const PlannedPart& planned, const PartReport& report, bool hopper) {
   std::vector<std::string> names;
@@ -45,7 +47,8 @@ bool Session::hopper() const {
 }
 
 bool Session::whole() const {
-  return std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p.second.outcome == Outcome::kDone; });
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const auto& p) { return p.second.outcome == Outcome::kDone; });
 }
 
 std::string Session::json(double seconds) const {

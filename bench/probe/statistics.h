@@ -24,7 +24,8 @@ inline double quantile(const std::vector<double>& sorted, double q) {
 
 inline Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return {quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9), static_cast<int>(values.size())};
+  return {quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9),
+          static_cast<int>(values.size())};
 }
 
 // work / time for each of the three: the slowest time becomes the lowest rate.

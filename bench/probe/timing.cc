@@ -9,9 +9,9 @@
 namespace shoal::probe {
 namespace {
 
-constexpr double kLeastRun = 3e-4;      // seconds of one run: the event clock ticks at about half a microsecond
-constexpr double kShortCall = 1e-4;     // seconds under which launch gaps from the host would show
-constexpr double kGraphRun = 4e-3;      // seconds of one graph: its own launch then counts for nothing
+constexpr double kLeastRun = 3e-4;   // seconds of one run: the event clock ticks at about half a microsecond
+constexpr double kShortCall = 1e-4;  // seconds under which launch gaps from the host would show
+constexpr double kGraphRun = 4e-3;   // seconds of one graph: its own launch then counts for nothing
 constexpr int kFewestCalls = 40, kMostCalls = 400;  // of one run
 constexpr int kFewestRuns = 5, kMostRuns = 25;
 
@@ -65,10 +65,12 @@ Spread time_calls(const PartContext& context, const Launch& launch, const Timing
   PROBE_CUDA(cudaStreamSynchronize(stream));
   const double once = std::min(timed(stream, begin, end, [&] { launch(stream, 1); }),
                                timed(stream, begin, end, [&] { launch(stream, 2); }));
-  const int calls = static_cast<int>(std::clamp(std::ceil(kLeastRun / std::max(once, 1e-7)), 1.0, double(kMostCalls)));
+  const int calls =
+      static_cast<int>(std::clamp(std::ceil(kLeastRun / std::max(once, 1e-7)), 1.0, double(kMostCalls)));
   std::vector<double> seconds;
   if (limits.graph && once < kShortCall) {
-    const int nodes = static_cast<int>(std::clamp(kGraphRun / once, double(kFewestCalls), double(kMostCalls)));
+    const int nodes =
+        static_cast<int>(std::clamp(kGraphRun / once, double(kFewestCalls), double(kMostCalls)));
     const GraphRun graph(stream, launch, nodes);
     graph(stream);
     const double first = timed(stream, begin, end, [&] { graph(stream); });
@@ -79,7 +81,11 @@ Spread time_calls(const PartContext& context, const Launch& launch, const Timing
   }
   int call = 3;
   for (int i = runs_within(limits.seconds, once * calls); i > 0; --i) {
-    seconds.push_back(timed(stream, begin, end, [&] { for (int j = 0; j < calls; ++j) launch(stream, call++); }) / calls);
+    seconds.push_back(timed(stream, begin, end,
+                            [&] {
+                              for (int j = 0; j < calls; ++j) launch(stream, call++);
+                            }) /
+                      calls);
   }
   return spread_of(seconds);
 }

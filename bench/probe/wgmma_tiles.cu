@@ -1,20 +1,21 @@
 // ceilings.h by wgmma: two warpgroups an SM, each with 64 x 256 outputs, operands in shared memory.
-// Half a tile apart is kept by two named barriers that hand the tensor cores over (CUTLASS calls it ping-pong).
+// Half a tile apart is kept by two named barriers that hand the tensor cores over (CUTLASS calls it
+// ping-pong).
+#include <cuda_bf16.h>
+
 #include "bench/probe/ceilings.h"
 #include "bench/probe/cuda_check.h"
 #include "bench/probe/erf_gelu.cuh"
 #include "bench/probe/ptx.cuh"
 
-#include <cuda_bf16.h>
-
 namespace shoal::probe {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kRowBytes = 128;                                       // 64 bf16
-constexpr int kRows = 2 * 64 + 256;                                  // a of either warpgroup, then b
-constexpr int kSharedBytes = kRows * kRowBytes + 1024;               // and the slack of the alignment
-constexpr int kStepsInShared = 4;                                    // k64 lies in shared memory and is read again
+constexpr int kRowBytes = 128;                          // 64 bf16
+constexpr int kRows = 2 * 64 + 256;                     // a of either warpgroup, then b
+constexpr int kSharedBytes = kRows * kRowBytes + 1024;  // and the slack of the alignment
+constexpr int kStepsInShared = 4;                       // k64 lies in shared memory and is read again
 static_assert(kTileSteps % kStepsInShared == 0);
 static_assert(kRows * kRowBytes / 4 <= kCeilingWords);
 
@@ -38,7 +39,8 @@ __device__ __forceinline__ void multiply(float (&acc)[128], std::uint32_t a, std
     ptx::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < kStepsInShared; ++k) {
-      ptx::wgmma_m64n256k16(acc, ptx::swizzled_tile(a + k * 32), ptx::swizzled_tile(b + k * 32), keep || block + k > 0);
+      ptx::wgmma_m64n256k16(acc, ptx::swizzled_tile(a + k * 32), ptx::swizzled_tile(b + k * 32),
+                            keep || block + k > 0);
     }
     ptx::wgmma_commit();
     ptx::wgmma_wait<1>();  // the next four start while the last of these drain
@@ -104,6 +106,8 @@ void run_wgmma_tiles(const CeilingRun& run, cudaStream_t stream) {
   }
 }
 
-double wgmma_flops(const CeilingRun& run) { return 2.0 * 64 * 256 * 16 * kTileSteps * run.tiles * 2 * run.sms; }
+double wgmma_flops(const CeilingRun& run) {
+  return 2.0 * 64 * 256 * 16 * kTileSteps * run.tiles * 2 * run.sms;
+}
 
 }  // namespace shoal::probe

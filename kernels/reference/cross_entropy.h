@@ -36,7 +36,7 @@ CrossEntropyResult<T> cross_entropy(const Matrix<T>& logits, const std::vector<i
     for (Eigen::Index k = 0; k < n; ++k) {
       const T log_softmax = logits(i, k) - max - log_sum;
       const T target = (k == labels[i] ? T(1) - smoothing : T(0)) + smoothing / T(static_cast<double>(n));
-      r.row_loss(i) -= target * log_softmax;
+      if (target != T(0)) r.row_loss(i) -= target * log_softmax;  // 0 log 0 = 0
       r.dlogits(i, k) = inv_items * (exp(log_softmax) - target);
     }
     r.loss += r.row_loss(i);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cfloat>
 
 #include "kernels/reference/dropout.h"
 #include "kernels/reference/layernorm.h"
@@ -177,6 +178,29 @@ SHOAL_OP_LAWS(bias_dropout_residual_layernorm_backward,
                {std::make_shared<BackwardOp>(16, Form::kNoDropout), standard_cases()},
                {std::make_shared<BackwardOp>(768, Form::kFull), {kTile}},
                {std::make_shared<BackwardOp>(4096, Form::kFull), {kOffset}}});
+
+// The statistics are of the z that was stored, so that the backward finds what it expects.
+TEST(bias_dropout_residual_layernorm_forward, TakesItsStatisticsFromTheRoundedZ) {
+  const ForwardOp op(48, Form::kFull);
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    if (!device->supports(DType::kBF16)) GTEST_SKIP() << name << " does not offer bf16 here";
+    const Stream stream = device->make_stream();
+    Lane lane(*device, {op.job({.lengths = {20}, .offset = 3}, DType::kBF16)});
+    lane.upload();
+    op.launch(lane, device->ops(), stream);
+    lane.download();
+    const std::vector<double> z = lane.values(0, "z");
+    const auto exact = reference::normalise<double>(Eigen::Map<const Matrix<double>>(z.data(), 20, 48), kEps);
+    for (Eigen::Index i = 0; i < 20; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      // Sums of 48 terms in float: some epsilons, where bf16's rounding of z makes thousands.
+      EXPECT_NEAR(lane.values(0, "mean")[at], exact.mean(i), 16 * FLT_EPSILON * std::abs(exact.mean(i)));
+      EXPECT_NEAR(lane.values(0, "rstd")[at], exact.rstd(i), 16 * FLT_EPSILON * exact.rstd(i));
+    }
+    device->release(stream);
+  }
+}
 
 // What is dropped is 0 even of NaN, by the contract's Dropout line: z is then the residual itself.
 TEST(bias_dropout_residual_layernorm_forward, DropsNaN) {

@@ -152,6 +152,13 @@ TEST(cross_entropy, SumsMicroBatchesToTheMeanOfTheWindow) {
   }
 }
 
+TEST(cross_entropy, TakesAnImpossibleOtherLabel) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    EXPECT_EQ(Small(*device, {0, -INFINITY}, {0}, 1).loss(), 0.0f) << name;
+  }
+}
+
 TEST(cross_entropy, HidesNoNaN) {
   for (const std::string& name : test_devices()) {
     const auto device = make_device(name);

@@ -123,6 +123,28 @@ TEST(linear_gelu_forward, GivesTheSameBitsWithoutU) {
   }
 }
 
+// g is made of the rounded u: half a unit in its last place away from gelu(u), no more. (Agreement with
+// double cannot tell: a g of the unrounded sum is nearer to it.)
+TEST(linear_gelu_forward, RoundsUBeforeGelu) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    if (!device->supports(DType::kBF16)) GTEST_SKIP() << name << " does not offer bf16 here";
+    const Stream stream = device->make_stream();
+    const LinearGeluForwardOp op(64, 32, true);
+    Lane lane(*device, {op.job({.lengths = {100}}, DType::kBF16)});
+    lane.upload();
+    op.launch(lane, device->ops(), stream);
+    lane.download();
+    const std::vector<double> u = lane.values(0, "u"), g = lane.values(0, "g");
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      const double half_place = g[i] == 0 ? 0 : std::exp2(std::floor(std::log2(std::abs(g[i]))) - 8);
+      const double coarse = std::abs(g[i]) * 0x1p-12;  // what linear_gelu.h leaves to gelu itself
+      ASSERT_NEAR(g[i], reference::gelu(u[i]), half_place + coarse) << name << ", u " << u[i];
+    }
+    device->release(stream);
+  }
+}
+
 TEST(linear_gelu_forward, Refuses) {
   using A = LinearGeluForward;
   Addresses make;

@@ -31,7 +31,7 @@ RowVector<T> row_vector(const Job& job, const std::string& name) {
 
 template <typename T>
 ColVector<T> col_vector(const Job& job, const std::string& name) {
-  return matrix<T>(job, name, job.live());
+  return matrix<T>(job, name).col(0);  // one column even where there are no rows
 }
 
 template <typename T>
