@@ -163,6 +163,29 @@ TEST_F(SemanticsTest, EachJobHasItsOwnHyperparameters) {
   EXPECT_NE(seen_.progress[0].front().loss, seen_.progress[4].front().loss);
 }
 
+// Case 59: a text's logits do not depend on the lengths beside it: nothing is padded.
+TEST_F(SemanticsTest, ATextIsTheSameInAnyCompany) {
+  const JobSpec job = toy_job(data_.path(), "a", {});
+  const FleetResult result = train({job});
+  const std::unique_ptr<Device> device = make_device("cpu");
+  const EvalRequest request{.model = result.jobs[0].folder,
+                            .file = {},
+                            .data = {.columns = {}, .max_seq_length = 512},
+                            .precision = Precision::kFp32};
+  const std::pair<std::string, std::string> text{"w1 w5 w9 w2 w7", ""};
+  const Predictions alone = predict_texts(request, {&text, 1}, *device);
+  for (const int words : {9, 10, 121, 122, 329, 505}) {
+    std::string other = "w3";
+    for (int i = 1; i < words; ++i) other += " w4";
+    const std::vector<std::pair<std::string, std::string>> texts = {{other, ""}, text, {other, ""}};
+    const Predictions beside = predict_texts(request, texts, *device);
+    for (std::size_t k = 0; k < 2; ++k) {
+      // Another row of a GEMM tile may sum in another order: a few roundings of logits of size 1.
+      EXPECT_NEAR(beside.logits[2 + k], alone.logits[k], 1e-5) << words;
+    }
+  }
+}
+
 TEST_F(SemanticsTest, BestModelIsWhatIsExported) {
   JobSpec job = toy_job(data_.path(), "a", {.rows = 64});
   job.learning_rate = 5e-3;  // rough enough that the last is not the best

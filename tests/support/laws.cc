@@ -251,6 +251,7 @@ std::vector<Case> standard_cases() {
       {"one_row", {job({1}, 1)}},
       {"around_128", {job({127}, 2), job({100, 28}, 3, GradMode::kAdd), job({65, 64}, 4, GradMode::kSkip)}},
       {"ragged", {job({5, 3}, 5, GradMode::kAdd), job({}, 6), job({1}, 7), job({0, 17, 0, 2}, 8)}},
+      // Case 58: sequences of lengths 0, 1, 512 beside an idle slot.
       {"long", {job({0, 1, 512}, 9), job({}, 10, GradMode::kAdd), job({33, 64, 65}, 11, GradMode::kAdd)}},
       {"large", {job({40, 9}, 12), job({77}, 13)}},
   };
