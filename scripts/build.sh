@@ -27,7 +27,7 @@ configure() {
   quietly "build/$2-configure.log" cmake --preset "$2"
   local compiler cuda="no CUDA compiler: CPU only, that is fine"
   compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$2/CMakeCache.txt")
-  if command -v nvcc >/dev/null; then cuda="a CUDA compiler is there, nothing uses it yet: CPU only"; fi
+  if command -v nvcc >/dev/null; then cuda="a CUDA compiler is there: for the GPU probe, shoal is CPU only"; fi
   echo "$1 configure  $(basename "$compiler") $("$compiler" -dumpfullversion), $(describe_machine); $cuda"
 }
 
