@@ -34,6 +34,11 @@ struct Dataset {
 
   std::int64_t rows() const { return static_cast<std::int64_t>(line.size()); }
   std::int64_t length(std::int64_t row) const { return begin[row + 1] - begin[row]; }
+  std::int64_t length(std::span<const std::int32_t> of) const {
+    std::int64_t sum = 0;
+    for (const std::int32_t row : of) sum += length(row);
+    return sum;
+  }
 };
 
 }  // namespace shoal::data

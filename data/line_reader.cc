@@ -49,12 +49,11 @@ bool LineReader::next(std::string_view& line) {
     searched = end_ - begin_;
     if (!fill()) break;
   }
-  newline_ = newline != nullptr;
-  if (!newline_ && begin_ == end_) return false;
+  if (newline == nullptr && begin_ == end_) return false;
   const char* start = buffer_.data() + begin_;
-  const char* stop = newline_ ? newline : buffer_.data() + end_;
+  const char* stop = newline != nullptr ? newline : buffer_.data() + end_;
   line = std::string_view(start, static_cast<std::size_t>(stop - start));
-  begin_ += line.size() + (newline_ ? 1 : 0);
+  begin_ += line.size() + (newline != nullptr ? 1 : 0);
   ++line_number_;
   if (line_number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   refuse_unless_utf8(line);

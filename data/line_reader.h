@@ -20,7 +20,6 @@ class LineReader {
   bool next(std::string_view& line);
 
   std::int64_t line_number() const { return line_number_; }  // of the last line, from 1
-  bool ended_by_newline() const { return newline_; }         // whether the last line did
   const std::filesystem::path& file() const { return file_; }
 
  private:
@@ -35,7 +34,6 @@ class LineReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what is read and not yet given out
   std::int64_t line_number_ = 0;
-  bool newline_ = false;
 };
 
 // A line without the \r that Windows leaves before its \n.

@@ -40,8 +40,7 @@ std::vector<std::size_t> cut_window(const Dataset& dataset, std::span<const std:
 }
 
 PackedCounts pack(const Dataset& dataset, std::span<const std::int32_t> rows, const PackedSlot& to) {
-  std::int64_t tokens = 0;
-  for (const std::int32_t row : rows) tokens += dataset.length(row);
+  const std::int64_t tokens = dataset.length(rows);
   const auto sequences = static_cast<std::int64_t>(rows.size());
   want_room("ids", to.ids.size(), ceil128(tokens));
   want_room("types", to.types.size(), ceil128(tokens));

@@ -40,8 +40,7 @@ std::string joined(const std::vector<std::string>& errors) {
 // Reads the weights once to see that they are whole; slots read them again when they are filled.
 void check_weights(const PreparedJob& job) {
   if (job.folder.empty()) return;
-  const models::BertShape shape = models::shape_of(job.config);
-  const models::Layout layout(shape, job.head->tensors(shape.hidden), job.extents());
+  const models::Layout layout = models::layout_of(job.config, *job.head, job.extents());
   std::vector<float> row(static_cast<std::size_t>(layout.row_elements()));
   std::vector<std::string> notes;
   initial_row(job, layout, row, notes);
@@ -98,9 +97,8 @@ FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observ
 
   FleetResult result{.jobs = std::move(prepared.failed)};
   FleetPlan plan = plan_of(fleet, device, preparer);
-  for (const std::vector<std::size_t>& members : group_jobs(prepared.jobs)) {
-    std::vector<const PreparedJob*> jobs;
-    for (const std::size_t i : members) jobs.push_back(&prepared.jobs[i]);
+  const std::vector<std::vector<const PreparedJob*>> groups = group_jobs(prepared.jobs);
+  for (const std::vector<const PreparedJob*>& jobs : groups) {
     const std::int64_t slots = resolve_slots(device, jobs, fleet.slots.value_or(0));
     plan.groups.push_back({.model = describe(jobs),
                            .jobs = static_cast<std::int64_t>(jobs.size()),
@@ -113,9 +111,7 @@ FleetResult train_fleet(const FleetSpec& fleet, Device& device, Observer& observ
     for (const std::string& note : job.notes) observer.on_note(job.index, note);
   for (const JobResult& failed : result.jobs) observer.on_job_end(failed);
 
-  for (const std::vector<std::size_t>& members : group_jobs(prepared.jobs)) {
-    std::vector<const PreparedJob*> jobs;
-    for (const std::size_t i : members) jobs.push_back(&prepared.jobs[i]);
+  for (const std::vector<const PreparedJob*>& jobs : groups) {
     GroupRun run(device, jobs, fleet, observer, stop);
     for (JobResult& job : run.run()) result.jobs.push_back(std::move(job));
     write_results(fleet.output_dir / "results.csv", fleet, result.jobs);

@@ -27,8 +27,7 @@ models::Extents largest(std::span<const PreparedJob* const> jobs) {
 }
 
 models::Layout layout_of(std::span<const PreparedJob* const> jobs) {
-  const models::BertShape shape = models::shape_of(jobs.front()->config);
-  return models::Layout(shape, jobs.front()->head->tensors(shape.hidden), largest(jobs));
+  return models::layout_of(jobs.front()->config, *jobs.front()->head, largest(jobs));
 }
 
 // Token rows that the largest micro-batch of a job needs, in training or evaluation.
@@ -66,17 +65,16 @@ std::size_t bytes_per_slot(std::span<const PreparedJob* const> jobs) {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> group_jobs(std::span<const PreparedJob> jobs) {
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto home =
-        std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& members) {
-          return share_launches(jobs[members.front()], jobs[i]);
-        });
+std::vector<std::vector<const PreparedJob*>> group_jobs(std::span<const PreparedJob> jobs) {
+  std::vector<std::vector<const PreparedJob*>> groups;
+  for (const PreparedJob& job : jobs) {
+    const auto home = std::find_if(groups.begin(), groups.end(), [&](const auto& members) {
+      return share_launches(*members.front(), job);
+    });
     if (home == groups.end()) {
-      groups.push_back({i});
+      groups.push_back({&job});
     } else {
-      home->push_back(i);
+      home->push_back(&job);
     }
   }
   return groups;

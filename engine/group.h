@@ -13,8 +13,8 @@
 
 namespace shoal::engine {
 
-// Indices into `jobs` of the members of each group, in order of first appearance.
-std::vector<std::vector<std::size_t>> group_jobs(std::span<const PreparedJob> jobs);
+// The members of each group, in order of first appearance.
+std::vector<std::vector<const PreparedJob*>> group_jobs(std::span<const PreparedJob> jobs);
 
 // Slots of a group: what was asked for, at most one a job; asked == 0: as many as there are jobs and memory.
 std::int64_t resolve_slots(const Device& device, std::span<const PreparedJob* const> jobs,

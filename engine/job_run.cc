@@ -30,12 +30,6 @@ std::span<const std::int32_t> cut(const std::vector<std::int32_t>& rows, const s
   return {rows.data() + begin, cuts[i] - begin};
 }
 
-std::int64_t tokens_of(const data::Dataset& dataset, std::span<const std::int32_t> rows) {
-  std::int64_t tokens = 0;
-  for (const std::int32_t row : rows) tokens += dataset.length(row);
-  return tokens;
-}
-
 }  // namespace
 
 std::int64_t argmax(const float* logits, std::int64_t n) {
@@ -125,7 +119,7 @@ bool JobRun::refuse_nonfinite(const LaneResult& result) {
 JobEvents JobRun::absorb_training(const LaneResult& result) {
   if (refuse_nonfinite(result)) return {};
   window_loss_ += static_cast<double>(result.loss);
-  progress_.tokens += tokens_of(*job_.train, entry_.rows);
+  progress_.tokens += job_.train->length(entry_.rows);
   if (!entry_.update) {
     ++micro_;
     next_train_entry();

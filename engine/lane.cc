@@ -10,9 +10,7 @@ namespace shoal::engine {
 namespace {
 
 std::int64_t tokens_of(const LaneEntry& entry) {
-  std::int64_t tokens = 0;
-  for (const std::int32_t row : entry.rows) tokens += entry.dataset->length(row);
-  return tokens;
+  return entry.dataset->length(entry.rows);
 }
 
 std::int64_t rows_of(const LaneEntry& entry) {
@@ -36,9 +34,9 @@ Lane::Lane(Device& device, const models::Layout& layout, const models::Head& hea
       params_(params),
       stream_(stream),
       block_(device, shape) {
-  arena_block_bytes_ = dry_run(training);
-  arena_block_ = DeviceBlock(device, Memory::kDevice, arena_block_bytes_);
-  arena_ = std::make_unique<models::Arena>(arena_block_.data(), arena_block_bytes_);
+  const std::size_t bytes = dry_run(training);
+  arena_block_ = DeviceBlock(device, Memory::kDevice, bytes);
+  arena_ = std::make_unique<models::Arena>(arena_block_.data(), bytes);
   if (training) {
     const auto partials = static_cast<std::size_t>(shape.W) * static_cast<std::size_t>(params.table().chunks);
     partial_ = DeviceBlock(device, Memory::kDevice, partials * sizeof(float));

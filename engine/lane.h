@@ -58,7 +58,6 @@ class Lane {
        const ParamTables& params, const LaneShape& shape, bool training, Stream stream);
 
   const LaneShape& shape() const { return block_.shape(); }
-  std::size_t arena_bytes() const { return arena_block_bytes_; }
 
   // How many of `entries`, from the first on, fit into one step: at least one, or Error.
   std::size_t fitting(std::span<const LaneEntry> entries) const;
@@ -80,7 +79,6 @@ class Lane {
   const ParamTables& params_;
   Stream stream_;
   StepBlock block_;
-  std::size_t arena_block_bytes_ = 0;
   DeviceBlock arena_block_, partial_;
   std::unique_ptr<models::Arena> arena_;
 };

@@ -9,17 +9,10 @@
 namespace shoal::engine {
 namespace {
 
-constexpr std::int64_t kMicroTokens = 8192;
-
 data::LabelMap labels_of(const BaseModel& base) {
   require(!base.config.id2label.empty(), "{}: config.json names no labels (id2label): not a classifier",
           base.folder.string());
   return data::LabelMap::from_checkpoint(base.config.id2label);
-}
-
-models::Layout layout_of(const BaseModel& base, const models::Head& head, std::int64_t labels) {
-  const models::BertShape shape = models::shape_of(base.config);
-  return models::Layout(shape, head.tensors(shape.hidden), {labels, base.config.vocab_size});
 }
 
 }  // namespace
@@ -31,7 +24,7 @@ Predictor::Predictor(const std::filesystem::path& folder, DType dtype, Device& d
       base_(read_base_model({.folder = folder})),
       labels_(labels_of(base_)),
       head_(models::find_head("text-classification")),
-      layout_(layout_of(base_, head_, labels_.size())) {
+      layout_(models::layout_of(base_.config, head_, {labels_.size(), base_.config.vocab_size})) {
   const models::Extents own{labels_.size(), base_.config.vocab_size};
   std::vector<float> row(static_cast<std::size_t>(layout_.row_elements()));
   const models::ImportReport report = models::import_weights(folder, layout_, own, base_.config, 0, row);

@@ -10,8 +10,6 @@
 namespace shoal::engine {
 namespace {
 
-constexpr std::int64_t kMicroTokens = 8192;
-
 std::string key_of(const std::filesystem::path& file, const data::DatasetOptions& options,
                    const BaseModel& base, const data::LabelMap& labels) {
   std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}", file.string(), options.columns.text.text(),

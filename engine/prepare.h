@@ -27,6 +27,9 @@
 
 namespace shoal::engine {
 
+// Tokens of a micro-batch, unless a job says otherwise or one row is longer.
+constexpr std::int64_t kMicroTokens = 8192;
+
 // A model and its tokenizer as jobs start from them.
 struct BaseModel {
   models::BertConfig config;

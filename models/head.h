@@ -31,8 +31,10 @@ class Head {
   virtual void run(const HeadStep& step) const = 0;
 };
 
+// The rows of jobs of this architecture under this head.
+Layout layout_of(const BertConfig& config, const Head& head, Extents largest);
+
 // The head of a task. Error names the known tasks.
 const Head& find_head(std::string_view task);
-std::vector<std::string_view> head_tasks();
 
 }  // namespace shoal::models

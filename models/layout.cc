@@ -79,11 +79,10 @@ Layout::Layout(const BertShape& shape, const std::vector<TensorSpec>& head_tenso
     if (tensor.extent == Extent::kLabels) tensor.rows = largest.labels;
     place(std::move(tensor));
   }
-  word_rows_ = round_up(largest.vocab, kTensorAlign);
   Tensor word =
       single("embeddings.word",
              {.hf_name = embeddings + "word_embeddings.weight", .extent = Extent::kVocab, .cols = C});
-  word.rows = word_rows_;
+  word.rows = round_up(largest.vocab, kTensorAlign);
   place(std::move(word));
 }
 

@@ -76,7 +76,6 @@ class Layout {
   const Tensor& operator[](std::string_view name) const;  // CHECKs that it exists
   std::int64_t row_elements() const { return row_elements_; }
   std::int64_t train_elements() const { return train_elements_; }
-  std::int64_t word_rows() const { return word_rows_; }  // V padded to 128
   Extents largest() const { return largest_; }
   const BertShape& shape() const { return shape_; }
 
@@ -93,7 +92,6 @@ class Layout {
   std::map<std::string, std::size_t, std::less<>> index_;  // by engine name
   std::int64_t row_elements_ = 0;
   std::int64_t train_elements_ = 0;
-  std::int64_t word_rows_ = 0;
   Extents largest_;
   BertShape shape_;
 };

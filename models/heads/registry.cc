@@ -23,10 +23,9 @@ const Head& find_head(std::string_view task) {
   fail("no head for task '{}'; allowed: {}", task, known);
 }
 
-std::vector<std::string_view> head_tasks() {
-  std::vector<std::string_view> tasks;
-  for (const auto head : kHeads) tasks.push_back(head().task());
-  return tasks;
+Layout layout_of(const BertConfig& config, const Head& head, Extents largest) {
+  const BertShape shape = shape_of(config);
+  return Layout(shape, head.tensors(shape.hidden), largest);
 }
 
 }  // namespace shoal::models
