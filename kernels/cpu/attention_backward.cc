@@ -1,11 +1,10 @@
-// attention_backward on the CPU: one (sequence, head) at a time; scores and mask of a block of queries and
-// keys are made again, and give their part of dq, dk and dv. Keys are the outer loop: dk and dv of a block
-// are finished in one go, dq of the whole sequence gathers.
-#include <omp.h>
-
+// attention_backward on the CPU in fp32: one (sequence, head) at a time; scores and mask of a block of
+// queries and keys are made again, and give their part of dq, dk and dv. Keys are the outer loop: dk and dv
+// of a block are finished in one go, dq of the whole sequence gathers.
 #include <cmath>
 
 #include "kernels/attention.h"
+#include "kernels/cpu/attention_bf16.h"
 #include "kernels/cpu/attention_dropout.h"
 #include "kernels/cpu/attention_tiles.h"
 #include "kernels/cpu/context.h"
@@ -50,8 +49,7 @@ struct Tiles {
   float* delta;            // [length]
 };
 
-// Scores and dp of a block become m p and ds, rounded.
-template <typename T>
+// Scores and dp of a block become m p and ds.
 void make_operands(const Tiles& t, const HeadDropout& dropout, std::int64_t queries, std::int64_t columns,
                    const float* lse, std::int64_t lse_step, const float* delta) {
   for (std::int64_t r = 0; r < queries; ++r) {
@@ -63,35 +61,25 @@ void make_operands(const Tiles& t, const HeadDropout& dropout, std::int64_t quer
         mp = dropout.kept(p * dropout.scale(), t.numbers + j);
         dp = dropout.kept(dp * dropout.scale(), t.numbers + j);
       }
-      store16(t.p + j, as_operand<T>(mp));
-      store16(t.ds + j, as_operand<T>(p * (dp - delta[r])));
+      store16(t.p + j, mp);
+      store16(t.ds + j, p * (dp - delta[r]));
     }
   }
 }
 
-template <typename T>
-void make_delta(float* delta, const T* dout, const T* o, std::int64_t ld, std::int64_t n, int D) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    f32x16 sum = {};
-    for (int d = 0; d < D; d += kLanes) sum = fma(load16(dout + i * ld + d), load16(o + i * ld + d), sum);
-    delta[i] = sum16(sum);
-  }
-}
-
-template <typename T>
 void head_backward(const AttentionBackward& a, const SeqItem& item, int head, float* scratch,
                    std::int64_t longest_one, std::int64_t max_keys) {
   const SeqRows rows(a.seqs, a.rows, item);
   const int D = a.D;
   const std::int64_t C = std::int64_t{a.H} * D, ld = 3 * C, S = rows.length;
-  const T* const qkv = static_cast<const T*>(a.qkv) + rows.first * ld + head * D;
-  T* const dqkv = static_cast<T*>(a.dqkv) + rows.first * ld + head * D;
-  const T* const dout = static_cast<const T*>(a.dout) + rows.first * C + head * D;
+  const auto* const qkv = static_cast<const float*>(a.qkv) + rows.first * ld + head * D;
+  auto* const dqkv = static_cast<float*>(a.dqkv) + rows.first * ld + head * D;
+  const auto* const dout = static_cast<const float*>(a.dout) + rows.first * C + head * D;
   const float* const lse = a.lse + rows.first * a.H + head;
   const Tiles t(scratch, longest_one, max_keys, D);
   const HeadDropout dropout(a.drop, item, head);
   const float scale = 1.0f / std::sqrt(static_cast<float>(D));
-  make_delta(t.delta, dout, static_cast<const T*>(a.o) + rows.first * C + head * D, C, S, D);
+  make_delta(t.delta, dout, static_cast<const float*>(a.o) + rows.first * C + head * D, C, S, D);
   for (std::int64_t j = 0; j < S; j += kKeys) {
     const std::int64_t keys = std::min(kKeys, S - j), columns = ceil16(keys);
     load_tile(t.k, qkv + C + j * ld, ld, keys, D, 1.0f);
@@ -106,7 +94,7 @@ void head_backward(const AttentionBackward& a, const SeqItem& item, int head, fl
       multiply_tile(t.p, columns, {t.q, D}, t.kt, columns, queries, columns, D, false);
       multiply_tile(t.ds, columns, {t.dout, D}, t.vt, columns, queries, columns, D, false);
       if (dropout.active()) dropout.numbers(t.numbers, columns, i, j, queries, columns);
-      make_operands<T>(t, dropout, queries, columns, lse + i * a.H, a.H, t.delta + i);
+      make_operands(t, dropout, queries, columns, lse + i * a.H, a.H, t.delta + i);
       multiply_tile(t.dv, D, {t.p, 1, columns}, t.dout, D, keys, D, queries, i > 0);
       multiply_tile(t.dk, D, {t.ds, 1, columns}, t.q, D, keys, D, queries, i > 0);
       multiply_tile(t.dq + i * D, D, {t.ds, columns}, t.k, D, queries, D, keys, j > 0);
@@ -117,13 +105,14 @@ void head_backward(const AttentionBackward& a, const SeqItem& item, int head, fl
   store_tile(dqkv, ld, t.dq, S, D, scale);
 }
 
-template <typename T>
-void backward(const AttentionBackward& a, Context& context) {
+void backward_f32(const AttentionBackward& a, Context& context) {
   const std::int64_t length = ceil16(longest(a.seqs, a.rows)), keys = std::min(kKeys, length);
   context.reserve(Tiles::elements(length, keys, a.D) * sizeof(float));
-  for_heads(a.seqs, a.H, context.threads, [&](const SeqItem& item, int head) {
-    head_backward<T>(a, item, head, context.scratch<float>(omp_get_thread_num()), length, keys);
-  });
+  for_heads(
+      a.seqs, a.H, context.threads, [&](int thread) { return context.scratch<float>(thread); },
+      [&](const SeqItem& item, int head, float* scratch) {
+        head_backward(a, item, head, scratch, length, keys);
+      });
 }
 
 }  // namespace
@@ -131,7 +120,7 @@ void backward(const AttentionBackward& a, Context& context) {
 void attention_backward(const AttentionBackward& a, Stream stream) {
   check(a);
   Context& ctx = context(stream);
-  a.dtype == DType::kF32 ? backward<float>(a, ctx) : backward<bf16>(a, ctx);
+  a.dtype == DType::kF32 ? backward_f32(a, ctx) : attention_backward_bf16(a, ctx);
   zero_tails(ctx, a.dqkv, a.dtype, 3 * a.H * a.D, a.rows);
 }
 

@@ -1,12 +1,10 @@
-// attention_forward on the CPU: one (sequence, head) at a time, by blocks of queries and keys. A sequence
-// that fits one block of keys is done directly; a longer one keeps a running maximum and sum per query
-// (Milakov and Gimelshein, arXiv 1805.02867).
-#include <omp.h>
-
+// attention_forward on the CPU in fp32: one (sequence, head) at a time, by blocks of queries and keys. A
+// sequence that fits one block of keys is done directly; a longer one keeps a running maximum and sum per
+// query (Milakov and Gimelshein, arXiv 1805.02867).
 #include <cmath>
-#include <limits>
 
 #include "kernels/attention.h"
+#include "kernels/cpu/attention_bf16.h"
 #include "kernels/cpu/attention_dropout.h"
 #include "kernels/cpu/attention_tiles.h"
 #include "kernels/cpu/context.h"
@@ -50,36 +48,16 @@ float exponentials(float* s, std::int64_t n, float max) {
   return sum16(sum);
 }
 
-// The largest of a row's first n scores; what fills up the last vector becomes -infinity.
-float row_max(float* s, std::int64_t n) {
-  constexpr i32x16 kIndex = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const std::int64_t last = ceil16(n) - kLanes;
-  f32x16 max = load16(s + last);
-  max = kIndex < static_cast<std::int32_t>(n - last) ? max : splat(-std::numeric_limits<float>::infinity());
-  store16(s + last, max);
-  for (std::int64_t j = 0; j < last; j += kLanes) {
-    const f32x16 x = load16(s + j);
-    max = x > max ? x : max;
-  }
-  return max16(max);
+void drop(const Tiles& t, std::int64_t queries, std::int64_t columns, const HeadDropout& dropout) {
+  for (std::int64_t j = 0; j < queries * columns; j += kLanes)
+    store16(t.e + j, dropout.kept(load16(t.e + j), t.numbers + j));
 }
 
-// e as the operand of the product with v: masked, rounded.
-template <typename T>
-void make_operand(const Tiles& t, std::int64_t queries, std::int64_t columns, const HeadDropout& dropout) {
-  for (std::int64_t j = 0; j < queries * columns; j += kLanes) {
-    f32x16 e = load16(t.e + j);
-    if (dropout.active()) e = dropout.kept(e, t.numbers + j);
-    store16(t.e + j, as_operand<T>(e));
-  }
-}
-
-template <typename T>
 void head_forward(const AttentionForward& a, const SeqItem& item, int head, float* scratch,
                   std::int64_t max_keys) {
   const SeqRows rows(a.seqs, a.rows, item);
   const std::int64_t C = std::int64_t{a.H} * a.D, ld = 3 * C, S = rows.length;
-  const T* const qkv = static_cast<const T*>(a.qkv) + rows.first * ld + head * a.D;
+  const auto* const qkv = static_cast<const float*>(a.qkv) + rows.first * ld + head * a.D;
   const Tiles t(scratch, max_keys, a.D);
   const HeadDropout dropout(a.drop, item, head);
   const float scale = 1.0f / std::sqrt(static_cast<float>(a.D));
@@ -108,25 +86,26 @@ void head_forward(const AttentionForward& a, const SeqItem& item, int head, floa
         sum[r] = sum[r] * shrink + exponentials(s, keys, max[r]);
         for (int d = 0; d < a.D; ++d) t.o[r * a.D + d] *= shrink;
       }
-      if (dropout.active()) dropout.numbers(t.numbers, columns, i, j, queries, columns);
-      make_operand<T>(t, queries, columns, dropout);
+      if (dropout.active()) {
+        dropout.numbers(t.numbers, columns, i, j, queries, columns);
+        drop(t, queries, columns, dropout);
+      }
       multiply_tile(t.o, a.D, {t.e, columns}, t.v, a.D, queries, a.D, keys, j > 0);
     }
     for (std::int64_t r = 0; r < queries; ++r) {
-      T* const o = static_cast<T*>(a.o) + (rows.first + i + r) * C + head * a.D;
+      auto* const o = static_cast<float*>(a.o) + (rows.first + i + r) * C + head * a.D;
       store_tile(o, C, t.o + r * a.D, 1, a.D, dropout.scale() / sum[r]);
       a.lse[(rows.first + i + r) * a.H + head] = max[r] + std::log(sum[r]);
     }
   }
 }
 
-template <typename T>
-void forward(const AttentionForward& a, Context& context) {
+void forward_f32(const AttentionForward& a, Context& context) {
   const std::int64_t keys = std::min(kKeys, ceil16(longest(a.seqs, a.rows)));
   context.reserve(Tiles::elements(keys, a.D) * sizeof(float));
-  for_heads(a.seqs, a.H, context.threads, [&](const SeqItem& item, int head) {
-    head_forward<T>(a, item, head, context.scratch<float>(omp_get_thread_num()), keys);
-  });
+  for_heads(
+      a.seqs, a.H, context.threads, [&](int thread) { return context.scratch<float>(thread); },
+      [&](const SeqItem& item, int head, float* scratch) { head_forward(a, item, head, scratch, keys); });
 }
 
 }  // namespace
@@ -134,7 +113,7 @@ void forward(const AttentionForward& a, Context& context) {
 void attention_forward(const AttentionForward& a, Stream stream) {
   check(a);
   Context& ctx = context(stream);
-  a.dtype == DType::kF32 ? forward<float>(a, ctx) : forward<bf16>(a, ctx);
+  a.dtype == DType::kF32 ? forward_f32(a, ctx) : attention_forward_bf16(a, ctx);
   zero_tails(ctx, a.o, a.dtype, a.H * a.D, a.rows);
 }
 

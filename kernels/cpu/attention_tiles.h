@@ -3,8 +3,11 @@
 // a handful of registers; the k of every product goes up by one, in one accumulator.
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/base/view.h"
 #include "kernels/cpu/f32x16.h"
@@ -125,19 +128,48 @@ inline float max16(f32x16 a) {
   return even > odd ? even : odd;
 }
 
-// Calls work(item, head) for every head of every sequence in the lists, long ones first.
-template <typename Work>
-void for_heads(const Seqs& seqs, int H, int threads, const Work& work) {
+// The largest of a row's first n scores; what fills up the last vector becomes -infinity.
+inline float row_max(float* s, std::int64_t n) {
+  constexpr i32x16 kIndex = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const std::int64_t last = ceil16(n) - kLanes;
+  f32x16 max = load16(s + last);
+  max = kIndex < static_cast<std::int32_t>(n - last) ? max : splat(-std::numeric_limits<float>::infinity());
+  store16(s + last, max);
+  for (std::int64_t j = 0; j < last; j += kLanes) {
+    const f32x16 x = load16(s + j);
+    max = x > max ? x : max;
+  }
+  return max16(max);
+}
+
+// delta = sum(do o) per row.
+template <typename T>
+inline void make_delta(float* delta, const T* dout, const T* o, std::int64_t ld, std::int64_t n, int D) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    f32x16 sum = {};
+    for (int d = 0; d < D; d += kLanes) sum = fma(load16(dout + i * ld + d), load16(o + i * ld + d), sum);
+    delta[i] = sum16(sum);
+  }
+}
+
+// Calls work(item, head, of_thread) for every head of every sequence in the lists, long ones first.
+// of_thread is what make(thread) returned for the thread at work.
+template <typename Make, typename Work>
+void for_heads(const Seqs& seqs, int H, int threads, const Make& make, const Work& work) {
   std::int64_t start[Seqs::kLists + 1] = {};
   for (int l = 0; l < Seqs::kLists; ++l) {
     start[l + 1] = start[l] + std::int64_t{seqs.item_count[Seqs::kLists - 1 - l]} * H;
   }
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-  for (std::int64_t i = 0; i < start[Seqs::kLists]; ++i) {
-    int l = 0;
-    while (i >= start[l + 1]) ++l;
-    const std::int64_t at = i - start[l];
-    work(seqs.items[Seqs::kLists - 1 - l][at / H], static_cast<int>(at % H));
+#pragma omp parallel num_threads(threads)
+  {
+    const auto of_thread = make(omp_get_thread_num());
+#pragma omp for schedule(dynamic)
+    for (std::int64_t i = 0; i < start[Seqs::kLists]; ++i) {
+      int l = 0;
+      while (i >= start[l + 1]) ++l;
+      const std::int64_t at = i - start[l];
+      work(seqs.items[Seqs::kLists - 1 - l][at / H], static_cast<int>(at % H), of_thread);
+    }
   }
 }
 

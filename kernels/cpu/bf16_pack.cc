@@ -41,10 +41,11 @@ SHOAL_AVX512 inline void transpose(__m512i (&r)[16]) {
   }
 }
 
-// A tile of 16 rows, `valid` of its 32 k; the rest zero.
-SHOAL_AVX512 inline void load_rows(__m512i (&r)[16], const bf16* from, std::int64_t ld, std::int64_t valid) {
+// A tile of 16 rows (`rows` of them) and 32 k (`valid` of them); the rest zero.
+SHOAL_AVX512 inline void load_rows(__m512i (&r)[16], const bf16* from, std::int64_t ld, std::int64_t rows,
+                                   std::int64_t valid) {
   const auto mask = static_cast<__mmask32>(valid >= kTileK ? ~0u : (1u << valid) - 1);
-  for (int i = 0; i < 16; ++i) r[i] = _mm512_maskz_loadu_epi16(mask, from + i * ld);
+  for (int i = 0; i < 16; ++i) r[i] = _mm512_maskz_loadu_epi16(i < rows ? mask : 0, from + i * ld);
 }
 
 // 32 rows of k (`valid` of them) by 16 columns as pairs: row p holds k = 2p, 2p + 1 of each column.
@@ -72,7 +73,7 @@ SHOAL_AVX512 void pack_a(bf16* to, const bf16* a, std::int64_t ld, std::int64_t 
   for (std::int64_t i = 0; i < n; i += kTile) {
     for (std::int64_t j = 0; j < k; j += kTileK, to += kTileElements) {
       __m512i r[16];
-      load_rows(r, a + i * ld + j, ld, k - j);
+      load_rows(r, a + i * ld + j, ld, n - i, k - j);
       store_tile(to, r);
     }
   }
@@ -107,7 +108,7 @@ SHOAL_AVX512 void pack_b_transposed(bf16* to, const bf16* b, std::int64_t ld, st
   for (std::int64_t i = 0; i < n; i += kTile) {
     for (std::int64_t j = 0; j < k; j += kTileK, to += kTileElements) {
       __m512i r[16];
-      load_rows(r, b + i * ld + j, ld, k - j);
+      load_rows(r, b + i * ld + j, ld, n - i, k - j);
       transpose(r);
       store_tile(to, r);
     }

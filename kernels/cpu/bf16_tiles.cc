@@ -131,7 +131,7 @@ TileScope::~TileScope() {
 }
 
 void TileScope::multiply(float* c, std::int64_t ldc, const TilesA& a, const bf16* b, std::int64_t m,
-                         std::int64_t n, std::int64_t k) const {
+                         std::int64_t n, std::int64_t k, bool add) const {
   const auto& kernels = unit_ == Bf16Unit::kAmx ? kAmx : kAvx512;
   const std::int64_t steps = k_tiles(k), b_stripe = steps * kTileElements;
   for (std::int64_t i = 0; i < m; i += 2 * kTile) {
@@ -141,7 +141,7 @@ void TileScope::multiply(float* c, std::int64_t ldc, const TilesA& a, const bf16
       for (std::int64_t j = 0; j < n; j += 2 * kTile) {
         kernels[m - i > kTile][n - j > kTile](c + i * ldc + j, ldc, part,
                                               b + j / kTile * b_stripe + s * kTileElements, b_stripe,
-                                              std::min(kBlock, steps - s), s > 0);
+                                              std::min(kBlock, steps - s), add || s > 0);
       }
     }
   }
@@ -152,7 +152,7 @@ void TileScope::multiply(float* c, std::int64_t ldc, const TilesA& a, const bf16
 TileScope::TileScope(Bf16Unit unit) : unit_(unit) {}
 TileScope::~TileScope() = default;
 void TileScope::multiply(float*, std::int64_t, const TilesA&, const bf16*, std::int64_t, std::int64_t,
-                         std::int64_t) const {}
+                         std::int64_t, bool) const {}
 
 #endif
 

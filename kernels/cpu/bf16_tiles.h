@@ -40,7 +40,8 @@ struct TilesA {
   std::int64_t row = 0;
 };
 
-// Packing. `n` counts rows of A or columns of B (multiples of 16); `k` may be anything.
+// Packing. `n` counts rows of A or columns of B; `k` may be anything. Where the n of the operand are its rows
+// in memory, n may be anything too: they are filled up to 16 with zeros. Else n is a multiple of 16.
 void pack_a(bf16* to, const bf16* a, std::int64_t ld, std::int64_t n, std::int64_t k);             // a [n,k]
 void pack_a_transposed(bf16* to, const bf16* a, std::int64_t ld, std::int64_t n, std::int64_t k);  // a [k,n]
 void pack_b(bf16* to, const bf16* b, std::int64_t ld, std::int64_t n, std::int64_t k);             // b [k,n]
@@ -61,9 +62,9 @@ class TileScope {
   TileScope(const TileScope&) = delete;
   TileScope& operator=(const TileScope&) = delete;
 
-  // c [m,n] = A B with ldc; m, n multiples of 16, b packed. Overwrites c.
+  // c [m,n] = A B with ldc, or += if add; m, n multiples of 16, b packed.
   void multiply(float* c, std::int64_t ldc, const TilesA& a, const bf16* b, std::int64_t m, std::int64_t n,
-                std::int64_t k) const;
+                std::int64_t k, bool add = false) const;
 
  private:
   Bf16Unit unit_;

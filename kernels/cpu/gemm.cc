@@ -11,8 +11,9 @@ namespace {
 
 constexpr int kRowTileF32 = 512;
 constexpr int kColumnTileF32 = 192;
-constexpr int kRowTileBf16 = 1024;
-constexpr int kColumnTileBf16 = 128;
+constexpr std::int64_t kRowTileBf16 = 1024;  // at most: the tiles of a slot are of even size
+constexpr int kColumnTileBf16 = 128;         // halved where there would be too few items for the threads
+constexpr int kItemsOfThread = 3;
 
 }  // namespace
 
@@ -20,17 +21,24 @@ TilePlan::TilePlan(const Context& context, const RowProduct& p) {
   const bool f32 = p.dtype == DType::kF32;
   require(f32 || context.bf16_unit != Bf16Unit::kNone,
           "cpu: bf16 needs AVX512-BF16 or AMX, which this CPU lacks");
-  row_tile = f32 ? kRowTileF32 : kRowTileBf16;
-  column_tile = std::min(p.n, f32 ? kColumnTileF32 : kColumnTileBf16);
-  for (int w = 0; w < p.rows.W; ++w) row_tiles = std::max(row_tiles, tiles_of(p.rows.live[w], row_tile));
-  column_tiles = tiles_of(p.n, column_tile);
+  std::int64_t longest = 0;
+  for (int w = 0; w < p.rows.W; ++w) longest = std::max<std::int64_t>(longest, p.rows.live[w]);
   if (f32) {
+    row_tile = kRowTileF32;
+    column_tile = std::min(p.n, kColumnTileF32);
     scratch = sizeof(float) * static_cast<std::size_t>(row_tile) * static_cast<std::size_t>(column_tile);
   } else {
+    const std::int64_t even = tiles_of(longest, std::max<std::int64_t>(1, tiles_of(longest, kRowTileBf16)));
+    row_tile = static_cast<int>(round_up(std::max<std::int64_t>(1, even), 2 * kTile));
+    column_tile = std::min(p.n, kColumnTileBf16);
+    const std::int64_t items = p.rows.W * tiles_of(longest, row_tile) * tiles_of(p.n, column_tile);
+    if (items < kItemsOfThread * context.threads) column_tile = std::min(p.n, kColumnTileBf16 / 2);
     scratch = static_cast<std::size_t>(
         2 * (packed_elements(round_up(column_tile, kTile), p.k) + packed_elements(2 * kTile, p.k)) +
         4 * 2 * kTile * column_tile);
   }
+  row_tiles = tiles_of(longest, row_tile);
+  column_tiles = tiles_of(p.n, column_tile);
 }
 
 void multiply_f32(float* c, std::int64_t ldc, const float* a, std::int64_t lda, bool a_transposed,

@@ -15,6 +15,7 @@
 #include "kernels/base/view.h"
 #include "kernels/cpu/bf16_tiles.h"
 #include "kernels/cpu/context.h"
+#include "kernels/cpu/f32x16.h"
 
 namespace shoal::cpu {
 
@@ -40,6 +41,15 @@ struct ResultTile {
   const float* c = nullptr;  // [live, n] with ldc
   std::int64_t ldc = 0;
 };
+
+// Rows of a strip: bf16's epilogue gets so many at a time, one strip after the other down the columns.
+constexpr std::int64_t kStripRows = 2 * kTile;
+
+// Asks for n elements of what the epilogue will read with the next strip.
+template <typename T>
+void fetch_row(const T* from, int n) {
+  for (int j = 0; j < n; j += 64 / static_cast<int>(sizeof(T))) fetch(from + j);
+}
 
 // Within it oneDNN sees one thread, also where our own parallel region has only one.
 class OneThread {
@@ -85,10 +95,9 @@ void multiply_item_f32(const RowProduct& p, ResultTile tile, std::int64_t rows, 
 template <typename Epilogue>
 void multiply_item_bf16(const RowProduct& p, ResultTile tile, std::int64_t rows, const TileScope& tiles,
                         std::byte* scratch, const Epilogue& epilogue) {
-  constexpr std::int64_t kStrip = 2 * kTile;
   auto* const b = reinterpret_cast<bf16*>(scratch);
   auto* const packed_a = b + packed_elements(tile.n, p.k);
-  auto* const c = reinterpret_cast<float*>(packed_a + packed_elements(kStrip, p.k));
+  auto* const c = reinterpret_cast<float*>(packed_a + packed_elements(kStripRows, p.k));
   const auto* const w = static_cast<const bf16*>(p.w.base) + tile.slot * p.w.stride;
   if (p.transposed) {
     pack_b_transposed(b, w + std::int64_t{tile.column} * p.k, p.k, tile.n, p.k);
@@ -96,8 +105,8 @@ void multiply_item_bf16(const RowProduct& p, ResultTile tile, std::int64_t rows,
     pack_b(b, w + tile.column, p.n, tile.n, p.k);
   }
   const std::int64_t row = tile.row, live = tile.live;
-  for (std::int64_t i = 0; i < rows; i += kStrip) {
-    const std::int64_t m = std::min(kStrip, rows - i);
+  for (std::int64_t i = 0; i < rows; i += kStripRows) {
+    const std::int64_t m = std::min(kStripRows, rows - i);
     const auto* const a = static_cast<const bf16*>(p.a) + (row + i) * p.k;
     TilesA a_tiles = plain_tiles(a, p.k);
     if (p.k % kTileK != 0) {  // a whole tile would read the next row

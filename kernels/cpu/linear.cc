@@ -30,6 +30,7 @@ void backward_input(const LinearBackwardInput& a, Context& context) {
       T* const dx = static_cast<T*>(a.dx) + (t.row + i) * a.K + t.column;
       const float* const c = t.c + i * t.ldc;
       if (a.add) {
+        fetch_row(dx + kStripRows * a.K, t.n);
         for (int j = 0; j < t.n; j += kLanes) put16(dx + j, load16(dx + j) + load16(c + j));
       } else {
         for (int j = 0; j < t.n; j += kLanes) put16(dx + j, load16(c + j));

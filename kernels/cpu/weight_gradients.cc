@@ -62,32 +62,69 @@ void weights_f32(const WeightGradientItem& a, Context& context) {
   }
 }
 
+// db of some columns of entry w: column sums of dy over its live rows.
+template <typename T>
+void bias(const WeightGradientItem& a, int w, std::int64_t column, std::int64_t columns) {
+  float* const db = gradient(a.db, a.rows, w);
+  if (db == nullptr) return;
+  const bool add = a.db.mode[w] == GradMode::kAdd;
+  const std::int64_t live = a.rows.live[w];
+  for (std::int64_t end = column + columns; column < end; column += kSumColumns) {
+    const std::int64_t n = std::min<std::int64_t>(kSumColumns, end - column);
+    const T* const dy = static_cast<const T*>(a.dy) + a.rows.row0[w] * std::int64_t{a.N} + column;
+    float total[kSumColumns] = {};
+    for (std::int64_t first = 0; first < live; first += kRowChunk) {
+      float sum[kSumColumns] = {};
+      for (std::int64_t r = first; r < std::min(live, first + kRowChunk); ++r) {
+        for (std::int64_t j = 0; j < n; j += kLanes)
+          store16(sum + j, load16(sum + j) + load16(dy + r * a.N + j));
+      }
+      for (std::int64_t j = 0; j < n; ++j) total[j] += sum[j];
+    }
+    for (std::int64_t j = 0; j < n; ++j) db[column + j] = add ? db[column + j] + total[j] : total[j];
+  }
+}
+
+template <typename T>
+void biases(const WeightGradientItem& a, const Context& context) {
+  const std::int64_t tiles = tiles_of(a.N, kSumColumns);
+#pragma omp parallel for num_threads(context.threads) schedule(dynamic)
+  for (std::int64_t item = 0; item < a.rows.W * tiles; ++item) {
+    const std::int64_t column = item % tiles * kSumColumns;
+    bias<T>(a, static_cast<int>(item / tiles), column, std::min<std::int64_t>(kSumColumns, a.N - column));
+  }
+}
+
 // dy and x of the lane, packed: chunk of entry w that starts at lane row r at (r * columns).
 struct Packed {
   bf16* dy = nullptr;
   bf16* x = nullptr;
 };
 
+// Packs, and sums the bias's gradient while dy is in the cache.
 void pack(const WeightGradientItem& a, const Packed& to, const Context& context, std::int64_t chunks) {
   const std::int64_t n_tiles = tiles_of(a.N, kTileBf16), tiles = n_tiles + tiles_of(a.K, kTileBf16);
 #pragma omp parallel for num_threads(context.threads) schedule(dynamic)
   for (std::int64_t item = 0; item < a.rows.W * chunks * tiles; ++item) {
     const int w = static_cast<int>(item / (chunks * tiles));
     const std::int64_t first = item / tiles % chunks * kChunk, tile = item % tiles;
-    if (first >= a.rows.live[w] || gradient(a.dw, a.rows, w) == nullptr) continue;
-    const std::int64_t k = std::min(kChunk, ceil16(a.rows.live[w] - first)), row = a.rows.row0[w] + first;
     const bool is_dy = tile < n_tiles;
     const std::int64_t columns = is_dy ? a.N : a.K, column = (is_dy ? tile : tile - n_tiles) * kTileBf16;
     const std::int64_t n = std::min<std::int64_t>(kTileBf16, columns - column);
-    const bf16* const from = static_cast<const bf16*>(is_dy ? a.dy : a.x) + row * columns + column;
-    bf16* const at = (is_dy ? to.dy : to.x) + row * columns + packed_elements(column, k);
-    is_dy ? pack_a_transposed(at, from, columns, n, k) : pack_b(at, from, columns, n, k);
+    if (first < a.rows.live[w] && gradient(a.dw, a.rows, w) != nullptr) {
+      const std::int64_t k = std::min(kChunk, ceil16(a.rows.live[w] - first)), row = a.rows.row0[w] + first;
+      const bf16* const from = static_cast<const bf16*>(is_dy ? a.dy : a.x) + row * columns + column;
+      bf16* const at = (is_dy ? to.dy : to.x) + row * columns + packed_elements(column, k);
+      is_dy ? pack_a_transposed(at, from, columns, n, k) : pack_b(at, from, columns, n, k);
+    }
+    if (is_dy && first == 0) bias<bf16>(a, w, column, n);
   }
 }
 
+// dw and db.
 void weights_bf16(const WeightGradientItem& a, Context& context) {
   require(context.bf16_unit != Bf16Unit::kNone, "cpu: bf16 needs AVX512-BF16 or AMX, which this CPU lacks");
-  std::int64_t end = 0, chunks = 0;
+  std::int64_t end = 0, chunks = 1;
   for (int w = 0; w < a.rows.W; ++w) {
     end = std::max(end, a.rows.row0[w] + ceil128(a.rows.live[w]));
     chunks = std::max(chunks, tiles_of(a.rows.live[w], kChunk));
@@ -129,32 +166,6 @@ void weights_bf16(const WeightGradientItem& a, Context& context) {
   }
 }
 
-// db = column sums of dy over the live rows.
-template <typename T>
-void biases(const WeightGradientItem& a, const Context& context) {
-  const std::int64_t tiles = tiles_of(a.N, kSumColumns);
-#pragma omp parallel for num_threads(context.threads) schedule(dynamic)
-  for (std::int64_t item = 0; item < a.rows.W * tiles; ++item) {
-    const int w = static_cast<int>(item / tiles);
-    const std::int64_t column = item % tiles * kSumColumns, live = a.rows.live[w];
-    const std::int64_t n = std::min<std::int64_t>(kSumColumns, a.N - column);
-    float* const db = gradient(a.db, a.rows, w);
-    if (db == nullptr) continue;
-    const T* const dy = static_cast<const T*>(a.dy) + a.rows.row0[w] * std::int64_t{a.N} + column;
-    float total[kSumColumns] = {};
-    for (std::int64_t first = 0; first < live; first += kRowChunk) {
-      float sum[kSumColumns] = {};
-      for (std::int64_t r = first; r < std::min(live, first + kRowChunk); ++r) {
-        for (std::int64_t j = 0; j < n; j += kLanes)
-          store16(sum + j, load16(sum + j) + load16(dy + r * a.N + j));
-      }
-      for (std::int64_t j = 0; j < n; ++j) total[j] += sum[j];
-    }
-    const bool add = a.db.mode[w] == GradMode::kAdd;
-    for (std::int64_t j = 0; j < n; ++j) db[column + j] = add ? db[column + j] + total[j] : total[j];
-  }
-}
-
 // The second stage of a LayerNorm backward.
 void norms(const NormGradientItem& a, const Context& context) {
   const Grad* const planes[3] = {&a.dgamma, &a.dbeta, &a.dbias};
@@ -183,8 +194,14 @@ void linear_backward_weight_group(const LinearBackwardWeightGroup& a, Stream str
   Context& ctx = context(stream);
   for (int i = 0; i < a.items; ++i) {
     const WeightGradientItem& item = a.item[i];
-    if (item.dw.base != nullptr) a.dtype == DType::kF32 ? weights_f32(item, ctx) : weights_bf16(item, ctx);
-    if (item.db.base != nullptr) a.dtype == DType::kF32 ? biases<float>(item, ctx) : biases<bf16>(item, ctx);
+    if (a.dtype == DType::kF32) {
+      if (item.dw.base != nullptr) weights_f32(item, ctx);
+      biases<float>(item, ctx);
+    } else if (item.dw.base != nullptr) {
+      weights_bf16(item, ctx);
+    } else {
+      biases<bf16>(item, ctx);
+    }
   }
   for (int i = 0; i < a.norms; ++i) norms(a.norm[i], ctx);
 }
