@@ -28,6 +28,8 @@ SlotMemory::SlotMemory(Device& device, const models::Layout& layout, DType dtype
     rows_.grad = grad_.as<float>();
     rows_.m = m_.as<float>();
     rows_.v = v_.as<float>();
+    touched_ = block(rows_.train_stride / kTouchRun, sizeof(std::uint8_t));
+    rows_.touched = touched_.as<std::uint8_t>();
   }
   std::vector<std::int32_t> ids(static_cast<std::size_t>(slots));
   std::iota(ids.begin(), ids.end(), 0);
@@ -40,7 +42,7 @@ std::size_t SlotMemory::bytes_per_slot(const models::Layout& layout, DType dtype
   const auto row = static_cast<std::size_t>(layout.row_elements());
   const auto train = static_cast<std::size_t>(layout.train_elements());
   return row * (sizeof(float) + (dtype == DType::kBF16 ? sizeof(bf16) : 0)) +
-         (training ? 3 * train * sizeof(float) : 0);
+         (training ? 3 * train * sizeof(float) + train / kTouchRun : 0);
 }
 
 void SlotMemory::fill(std::int64_t slot, std::span<const float> row) {
@@ -60,6 +62,8 @@ void SlotMemory::fill(std::int64_t slot, std::span<const float> row) {
     const std::size_t bytes = static_cast<std::size_t>(rows_.train_stride) * sizeof(float);
     for (float* part : {rows_.grad, rows_.m, rows_.v})
       device_.zero(part + slot * rows_.train_stride, bytes, stream_);
+    const std::int64_t marks = rows_.train_stride / kTouchRun;
+    device_.zero(rows_.touched + slot * marks, static_cast<std::size_t>(marks), stream_);
   }
   device_.synchronize(stream_);
 }

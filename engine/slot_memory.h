@@ -32,7 +32,7 @@ class SlotMemory {
   Stream stream_;
   std::int64_t slots_;
   models::SlotRows rows_;
-  DeviceBlock p_, p16_, grad_, m_, v_, slot_ids_;
+  DeviceBlock p_, p16_, grad_, m_, v_, touched_, slot_ids_;
 };
 
 }  // namespace shoal::engine

@@ -21,8 +21,9 @@
 // Order     word: per id, chunks of at most kIdChunk positions ascending, then the chunk sums ascending.
 //           position: sequences ascending. type: 128-row blocks, ascending
 // Writes    dword: += on the rows of ids that occur, nothing else (the table is all zero at the start of
-//           a window: the optimizer restores that); skip leaves it. dposition, dtype_table: by mode,
-//           set writes all P and T rows
+//           a window: the optimizer restores that); skip leaves it. touched: 1 for every run of kTouchRun
+//           elements that holds such a row; other marks are left. dposition, dtype_table: by mode, set
+//           writes all P and T rows
 #pragma once
 
 #include "kernels/base/cost.h"
@@ -65,6 +66,7 @@ struct EmbeddingLayerNormBackward {
 struct EmbeddingBackward {
   DType dtype = DType::kF32;
   Grad dword;                                 // [V,C]
+  std::uint8_t* touched = nullptr;            // [R, dword.stride / kTouchRun] from dword on, or null
   Grad dposition;                             // [P,C]
   Grad dtype_table;                           // [T,C]
   const void* dz = nullptr;                   // [rows,C]

@@ -14,6 +14,10 @@
 // Writes    own extents of entries with update[w] != 0 and nonfinite[w] == 0; p16 = round(p) in the same
 //           pass. Tensors marked sparse: their gradient is zero again afterwards, also where nonfinite
 //           held the update back
+// Touched   marks [R, stride / kTouchRun], one for each run of kTouchRun elements of the training row, or
+//           null. Read in sparse tensors alone: 0 says that gradient, m and v of the run are zero bits, and
+//           the run is left unread (gradient_norm: it adds nothing; adamw: it moves by the decay alone).
+//           embedding_backward sets them; who fills a slot clears them. The results are the bits of null
 // Needs     p16 = round(p) before the call, where a sparse tensor's gradient, m and v are zero (a device
 //           may leave such elements unread: they move by the decay alone); eps >= 0
 // Rounds    m and v once each; a result below the smallest normal number may be stored as 0
@@ -59,6 +63,7 @@ struct GradientNorm {
   const float* grad = nullptr;        // [R, stride]
   const float* loss = nullptr;        // [W] of the closing micro-batch, or null: the norm alone decides
   std::int64_t stride = 0;
+  const std::uint8_t* touched = nullptr;  // [R, stride / kTouchRun] or null
   ParamTable table;
   int W = 0;
   const std::int32_t* slot = nullptr;    // [W]
@@ -86,6 +91,7 @@ struct AdamW {
   float* grad = nullptr;  // [R, train_stride]; written only where sparse
   std::int64_t row_stride = 0;
   std::int64_t train_stride = 0;
+  const std::uint8_t* touched = nullptr;  // [R, train_stride / kTouchRun] or null
   ParamTable table;
   int W = 0;
   const std::int32_t* slot = nullptr;       // [W]

@@ -183,6 +183,7 @@ void embed_backward(const Pass& pass, const EmbeddingSaved& saved, void* dx) {
                                         pass.stream);
   pass.ops.embedding_backward({.dtype = pass.dtype,
                                .dword = grad("embeddings.word"),
+                               .touched = pass.parameters.touched("embeddings.word"),
                                .dposition = grad("embeddings.position"),
                                .dtype_table = grad("embeddings.type"),
                                .dz = dx,

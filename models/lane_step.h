@@ -12,11 +12,12 @@ namespace shoal::models {
 
 // The rows of R resident slots: slot s starts at s * row_stride (parameters) or s * train_stride.
 struct SlotRows {
-  float* p = nullptr;     // [R, row_stride]   parameters and masters
-  bf16* p16 = nullptr;    // [R, row_stride]   their bf16 copy, where the precision is bf16
-  float* grad = nullptr;  // [R, train_stride]
-  float* m = nullptr;     // [R, train_stride]
-  float* v = nullptr;     // [R, train_stride]
+  float* p = nullptr;               // [R, row_stride]   parameters and masters
+  bf16* p16 = nullptr;              // [R, row_stride]   their bf16 copy, where the precision is bf16
+  float* grad = nullptr;            // [R, train_stride]
+  float* m = nullptr;               // [R, train_stride]
+  float* v = nullptr;               // [R, train_stride]
+  std::uint8_t* touched = nullptr;  // [R, train_stride / kTouchRun], see optimizer.h
   std::int64_t row_stride = 0;
   std::int64_t train_stride = 0;
 };

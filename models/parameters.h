@@ -27,6 +27,13 @@ class Parameters {
     return {rows_.grad + tensor.train_offset, rows_.train_stride, mode};
   }
 
+  // The marks of a sparse tensor's gradient, from its start.
+  std::uint8_t* touched(std::string_view name) const {
+    const Tensor& tensor = layout_[name];
+    if (tensor.train_offset < 0 || rows_.touched == nullptr) return nullptr;
+    return rows_.touched + tensor.train_offset / kTouchRun;
+  }
+
  private:
   const Layout& layout_;
   const SlotRows& rows_;

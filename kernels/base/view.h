@@ -30,6 +30,7 @@ constexpr std::int64_t ceil128(std::int64_t n) {
 constexpr int kRowAlign = 128;     // rows: row0 is a multiple of this
 constexpr int kTensorAlign = 128;  // elements: tensor offsets and row strides are multiples of this
 constexpr int kRowChunk = 128;     // rows of one slot in one partial sum of a two-stage reduction
+constexpr int kTouchRun = 128;     // elements of a sparse tensor that share a mark, see optimizer.h
 constexpr int kIdChunk = 64;       // positions of one id in one partial sum of embedding_backward
 
 // Which rows of a lane belong to whom. slot, row0, live are device memory; W and rows are not.

@@ -2,9 +2,10 @@
 //
 // Word embeddings: most rows never occur. A run of a sparse tensor whose gradient, m and v are all zero
 // bits moves by the decay alone, whatever the scalars (eps > 0: 0 / eps is 0), so its weights are left
-// unread where decay is 1. The bits are those of the full formula.
-// Moments below the smallest normal number become zero: those of a row that once occurred would else
-// shrink into the subnormals, where arithmetic is many times slower, and stay there for ever.
+// unread where decay is 1; the marks say of most runs that they need not even be looked at. The bits are
+// those of the full formula. Moments below the smallest normal number become zero: those of a row that once
+// occurred would else shrink into the subnormals, where arithmetic is many times slower, and stay there for
+// ever.
 #include <algorithm>
 #include <limits>
 
@@ -14,8 +15,6 @@
 
 namespace shoal::cpu {
 namespace {
-
-constexpr std::int64_t kRun = 128;  // elements looked at together in a sparse tensor
 
 struct Scalars {
   f32x16 coef, beta1, one_minus_beta1, beta2, one_minus_beta2, eps, decay, minus_step, bias2_sqrt;
@@ -39,6 +38,7 @@ struct Piece {
   float* m = nullptr;
   float* v = nullptr;
   float* grad = nullptr;
+  const std::uint8_t* touched = nullptr;  // of a sparse tensor's runs, or null
 };
 
 f32x16 flushed(f32x16 value) {
@@ -95,8 +95,12 @@ void decay_alone(const Piece& a, std::int64_t first, std::int64_t last, const Sc
 }
 
 void update_sparse(const Piece& a, std::int64_t n, const Scalars& s, float eps, bool held_back) {
-  for (std::int64_t i = 0; i < n; i += kRun) {
-    const std::int64_t last = std::min(n, i + kRun);
+  for (std::int64_t i = 0; i < n; i += kTouchRun) {
+    const std::int64_t last = std::min<std::int64_t>(n, i + kTouchRun);
+    if (a.touched != nullptr && a.touched[i / kTouchRun] == 0 && eps > 0) {
+      if (!held_back) decay_alone(a, i, last, s);
+      continue;
+    }
     const bool untouched = all_zero(a.grad + i, last - i);
     if (!held_back) {
       if (untouched && eps > 0 && all_zero(a.m + i, last - i) && all_zero(a.v + i, last - i)) {
@@ -113,8 +117,9 @@ void update_chunk(const AdamW& a, int w, const ParamChunk& chunk, const ParamSpa
   const std::int64_t slot = a.slot[w];
   const std::int64_t weight = slot * a.row_stride + span.offset + chunk.begin;
   const std::int64_t train = slot * a.train_stride + span.train_offset + chunk.begin;
-  const Piece piece = {a.p + weight, a.p16 != nullptr ? a.p16 + weight : nullptr, a.m + train, a.v + train,
-                       a.grad + train};
+  const Piece piece = {a.p + weight,   a.p16 != nullptr ? a.p16 + weight : nullptr,
+                       a.m + train,    a.v + train,
+                       a.grad + train, a.touched != nullptr ? a.touched + train / kTouchRun : nullptr};
   const Scalars scalars(a.scalars[w], a.coef[w], span.decay != 0);
   if (span.sparse != 0) {
     update_sparse(piece, n, scalars, a.scalars[w].eps, a.nonfinite[w] != 0);

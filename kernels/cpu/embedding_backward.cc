@@ -3,6 +3,7 @@
 // Each sum has one owner. Words: all chunks of an id belong to the thread that found the first of them.
 // Positions and types: a thread owns a range of positions, or of columns, and walks the rows in order.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "kernels/cpu/context.h"
@@ -60,6 +61,14 @@ void word_gradient(const EmbeddingBackward& a, int w, const IdChunk* first, cons
   }
 }
 
+// Rows that share a run may belong to two threads.
+void touch(const EmbeddingBackward& a, int w, std::int64_t id) {
+  if (a.touched == nullptr) return;
+  std::uint8_t* marks = a.touched + a.rows.slot[w] * (a.dword.stride / kTouchRun);
+  for (std::int64_t run = id * a.C / kTouchRun; run <= (id * a.C + a.C - 1) / kTouchRun; ++run)
+    std::atomic_ref(marks[run]).store(1, std::memory_order_relaxed);
+}
+
 template <typename T>
 void word_chunk(const EmbeddingBackward& a, int w, int c) {
   const IdChunk* chunks = a.chunks + a.rows.row0[w];
@@ -67,6 +76,7 @@ void word_chunk(const EmbeddingBackward& a, int w, int c) {
   int end = c + 1;
   while (end < a.chunk_count[w] && chunks[end].id == chunks[c].id) ++end;
   word_gradient<T>(a, w, chunks + c, chunks + end);
+  touch(a, w, chunks[c].id);
 }
 
 int longest(const Seqs& seqs, int w) {

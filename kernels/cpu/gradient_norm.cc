@@ -10,12 +10,15 @@ namespace shoal::cpu {
 namespace {
 
 // sum of g^2 in eight chains of sixteen lanes: enough to keep up with memory, short enough to lose no
-// digits. What is left of a vector at the end is padded with zeros.
-float sum_of_squares(const float* g, std::int64_t n) {
+// digits. What is left of a vector at the end is padded with zeros. marks: a run that is not touched is zero,
+// and would leave every chain as it is.
+float sum_of_squares(const float* g, std::int64_t n, const std::uint8_t* marks) {
   constexpr int kChains = 8;
+  static_assert(kChains * kLanes == kTouchRun);
   f32x16 chain[kChains] = {};
   std::int64_t i = 0;
   for (; i + kChains * kLanes <= n; i += kChains * kLanes) {
+    if (marks != nullptr && marks[i / kTouchRun] == 0) continue;
     for (int c = 0; c < kChains; ++c) {
       const f32x16 value = load16(g + i + c * kLanes);
       chain[c] = fma(value, value, chain[c]);
@@ -66,8 +69,10 @@ void gradient_norm(const GradientNorm& a, Stream stream) {
         const std::int64_t n = own_elements(table, own, c);
         if (n <= 0) continue;
         const ParamChunk& chunk = table.chunk[c];
-        partial[c] =
-            sum_of_squares(a.grad + slot * a.stride + table.span[chunk.tensor].train_offset + chunk.begin, n);
+        const ParamSpan& span = table.span[chunk.tensor];
+        const std::int64_t at = slot * a.stride + span.train_offset + chunk.begin;
+        const bool marked = a.touched != nullptr && span.sparse != 0;
+        partial[c] = sum_of_squares(a.grad + at, n, marked ? a.touched + at / kTouchRun : nullptr);
       }
     }
 #pragma omp barrier

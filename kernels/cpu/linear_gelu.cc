@@ -32,6 +32,7 @@ void backward(const LinearDgeluBackward& a, Context& context) {
       T* const du = static_cast<T*>(a.du) + at;
       const T* const u = static_cast<const T*>(a.u) + at;
       const float* const c = t.c + i * t.ldc;
+      fetch_row(u + kStripRows * a.K, t.n);
       for (int j = 0; j < t.n; j += kLanes) put16(du + j, load16(c + j) * dgelu16<T>(load16(u + j)));
     }
   });
