@@ -5,11 +5,17 @@
 namespace shoal {
 namespace {
 constexpr std::int64_t kGeluFlops = 10;  // an erf or an exp and a handful around it, by convention
+
+void check_form(const Need& need, GeluForm form) {
+  need.one_of("form", static_cast<int>(form),
+              {static_cast<int>(GeluForm::kErf), static_cast<int>(GeluForm::kTanh)});
 }
+}  // namespace
 
 void check(const LinearGeluForward& a) {
   const Need need("linear_gelu_forward");
   need.rows("rows", a.rows);
+  check_form(need, a.form);
   need.multiple("N", a.N, 16);
   need.multiple("K", a.K, 16);
   if (a.u != nullptr) need.aligned("u", a.u);
@@ -35,6 +41,7 @@ Cost cost(const LinearGeluForward& a) {
 void check(const LinearDgeluBackward& a) {
   const Need need("linear_dgelu_backward");
   need.rows("rows", a.rows);
+  check_form(need, a.form);
   need.multiple("N", a.N, 16);
   need.multiple("K", a.K, 16);
   need.aligned("du", a.du);

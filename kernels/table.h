@@ -12,6 +12,7 @@
 #include "kernels/linear_tanh.h"
 #include "kernels/optimizer.h"
 #include "kernels/row_ops.h"
+#include "kernels/squared_error.h"
 #include "kernels/weight_gradients.h"
 
 namespace shoal {

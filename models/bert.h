@@ -1,5 +1,6 @@
 // BERT over a lane: embeddings, L encoder layers, a head; forward and backward by hand.
-// Devlin et al., arXiv 1810.04805, as transformers computes it (post-LayerNorm, erf GELU).
+// Devlin et al., arXiv 1810.04805, as transformers computes it (post-LayerNorm, GELU in the form of
+// hidden_act).
 //
 // All slots of the lane advance through the same launches. The heads here need the [CLS] rows alone,
 // so the last layer's output part runs on one row a sequence (DESIGN section 6).

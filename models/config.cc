@@ -108,6 +108,15 @@ void check_kind(const Fields& fields) {
           pruned == nullptr ? "" : pruned->dump());
 }
 
+constexpr std::string_view kGeluNames =
+    "\"gelu\" (the erf form), \"gelu_new\", \"gelu_pytorch_tanh\", \"gelu_fast\" (the tanh form)";
+
+std::optional<GeluForm> find_gelu(std::string_view name) {
+  if (name == "gelu") return GeluForm::kErf;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") return GeluForm::kTanh;
+  return std::nullopt;
+}
+
 std::int64_t read_padding(const Fields& fields, std::int64_t vocab_size) {
   const Json* value = fields.find("pad_token_id");
   if (value == nullptr) return fields.has_null("pad_token_id") ? -1 : 0;
@@ -140,9 +149,8 @@ BertConfig read_config(const std::filesystem::path& file) {
           config.hidden_size, config.num_attention_heads);
 
   config.hidden_act = fields.text("hidden_act", config.hidden_act);
-  require(config.hidden_act == "gelu",
-          "{}: error: hidden_act is \"{}\"; allowed: \"gelu\" (the erf form), the only one that runs so far",
-          fields.file(), config.hidden_act);
+  require(find_gelu(config.hidden_act).has_value(), "{}: error: hidden_act is \"{}\"; allowed: {}",
+          fields.file(), config.hidden_act, kGeluNames);
   config.hidden_dropout_prob = fields.probability("hidden_dropout_prob", config.hidden_dropout_prob);
   config.attention_probs_dropout_prob =
       fields.probability("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
@@ -154,7 +162,14 @@ BertConfig read_config(const std::filesystem::path& file) {
       fields.number("initializer_range", config.initializer_range, 0.0, 1e6, "a number from 0 to 1e6");
   config.pad_token_id = read_padding(fields, config.vocab_size);
   config.id2label = read_labels(file, json);
+  config.problem_type = fields.text("problem_type", "");
   return config;
+}
+
+GeluForm gelu_form(std::string_view hidden_act) {
+  const std::optional<GeluForm> form = find_gelu(hidden_act);
+  require(form.has_value(), "error: hidden_act is \"{}\"; allowed: {}", hidden_act, kGeluNames);
+  return *form;
 }
 
 BertConfig preset_config(std::string_view name) {

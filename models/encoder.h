@@ -27,6 +27,7 @@ struct Pass {
   int H() const { return static_cast<int>(layout.shape().heads); }
   int D() const { return static_cast<int>(layout.shape().head_size()); }
   std::int64_t L() const { return layout.shape().layers; }
+  GeluForm gelu() const { return layout.shape().gelu; }
   float eps() const { return static_cast<float>(layout.shape().layer_norm_eps); }
 };
 

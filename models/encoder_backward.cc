@@ -74,7 +74,8 @@ void layer_backward(const Pass& pass, std::int64_t layer, const LayerSaved& save
                                   .w = operand("output.weight"),
                                   .N = C,
                                   .K = F,
-                                  .rows = out},
+                                  .rows = out,
+                                  .form = pass.gelu()},
                                  pass.stream);
   pass.ops.linear_backward_input({.dtype = pass.dtype,
                                   .dx = dx,

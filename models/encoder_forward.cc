@@ -139,7 +139,8 @@ void output_part(const Pass& pass, std::int64_t layer, LayerSaved& saved, const 
                                 .b = pass.parameters.operand(name_of(layer, "intermediate.bias")),
                                 .N = pass.F(),
                                 .K = pass.C(),
-                                .rows = rows},
+                                .rows = rows,
+                                .form = pass.gelu()},
                                pass.stream);
   project_and_normalise(pass, layer, "output", "output_norm", output_site(layer), saved.g, pass.F(), saved.x1,
                         saved.x_out, saved.z2, saved.stats2, rows);

@@ -31,7 +31,7 @@ std::string_view as_bytes(const void* data, std::size_t size) {
 
 // In blocks, so that a narrower copy of the whole row never exists.
 template <typename Narrow>
-void append_narrowed(std::span<const float> values, const Append& append, Narrow&& narrow) {
+void append_narrowed(std::span<const float> values, const data::Append& append, Narrow&& narrow) {
   std::array<std::uint16_t, 4096> block;
   while (!values.empty()) {
     const std::size_t n = std::min(block.size(), values.size());
@@ -41,7 +41,7 @@ void append_narrowed(std::span<const float> values, const Append& append, Narrow
   }
 }
 
-void append_values(std::span<const float> values, SaveType type, const Append& append) {
+void append_values(std::span<const float> values, SaveType type, const data::Append& append) {
   switch (type) {
     case SaveType::kF32:
       append(as_bytes(values.data(), values.size_bytes()));
@@ -101,7 +101,7 @@ void export_weights(const std::filesystem::path& file, const Layout& layout, Ext
         {.name = part.spec->hf_name,
          .dtype = file_name_of(type),
          .shape = part.shape,
-         .produce = [values, type](const Append& append) { append_values(values, type, append); }});
+         .produce = [values, type](const data::Append& append) { append_values(values, type, append); }});
   }
   write_safetensors(file, tensors);
 }

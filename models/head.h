@@ -34,7 +34,12 @@ class Head {
 // The rows of jobs of this architecture under this head.
 Layout layout_of(const BertConfig& config, const Head& head, Extents largest);
 
-// The head of a task. Error names the known tasks.
-const Head& find_head(std::string_view task);
+constexpr std::string_view kClassification = "single_label_classification";
+constexpr std::string_view kRegression = "regression";
+
+// The head of a task and a config.json's problem_type. Error names the known ones. kRegression: one label, so
+// Extents::labels is 1; LaneStep::targets holds a float a sequence, `labels`, `smoothing` and `n_labels` of
+// its loss are not read (`n_labels`, 1, by the classifier alone).
+const Head& find_head(std::string_view task, std::string_view problem_type = kClassification);
 
 }  // namespace shoal::models

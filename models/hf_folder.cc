@@ -1,7 +1,7 @@
 #include "models/hf_folder.h"
 
+#include "data/atomic_file.h"
 #include "kernels/base/error.h"
-#include "models/atomic_file.h"
 
 namespace shoal::models {
 namespace {
@@ -59,19 +59,19 @@ void export_folder(const fs::path& folder, const HfExport& model,
   const fs::path target = folder.filename().empty() ? folder.parent_path() : folder;  // "out/" is "out"
   const bool exists = fs::is_directory(target);
   if (!exists && target.has_parent_path()) fs::create_directories(target.parent_path());
-  const TemporaryFolder temporary(temporary_sibling(exists ? target / "export" : target));
-  write_atomically(
+  const TemporaryFolder temporary(data::temporary_sibling(exists ? target / "export" : target));
+  data::write_atomically(
       temporary.path() / "config.json",
       export_config(model.config, model.architecture, model.labels, model.problem_type, name_of(model.type)));
   if (write_rest) write_rest(temporary.path());
   export_weights(temporary.path() / kWeights, model.layout, model.own, model.row, model.type);
-  sync_folder(temporary.path());
+  data::sync_folder(temporary.path());
   if (exists) {
     replace_files(temporary.path(), target);
-    sync_folder(target);
+    data::sync_folder(target);
   } else {
     move_into_place(temporary.path(), target);
-    sync_folder(target.parent_path());
+    data::sync_folder(target.parent_path());
   }
 }
 

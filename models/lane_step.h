@@ -44,8 +44,10 @@ struct LaneStep {
   const std::uint32_t* classifier_threshold = nullptr;
   const GradMode* mode = nullptr;
 
-  // Labels and loss.
-  const std::int32_t* labels = nullptr;    // [firsts.rows]
+  // Labels and loss. A head reads what its loss is made of: labels of a classification, targets of a
+  // regression.
+  const std::int32_t* labels = nullptr;    // [firsts.rows] class ids, -1: no label
+  const float* targets = nullptr;          // [firsts.rows]
   const std::int32_t* n_labels = nullptr;  // [W]
   const float* inv_items = nullptr;        // [W]
   const float* smoothing = nullptr;        // [W]

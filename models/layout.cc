@@ -39,7 +39,8 @@ BertShape shape_of(const BertConfig& config) {
           .intermediate = config.intermediate_size,
           .positions = config.max_position_embeddings,
           .types = config.type_vocab_size,
-          .layer_norm_eps = config.layer_norm_eps};
+          .layer_norm_eps = config.layer_norm_eps,
+          .gelu = gelu_form(config.hidden_act)};
 }
 
 Layout::Layout(const BertShape& shape, const std::vector<TensorSpec>& head_tensors, Extents largest)

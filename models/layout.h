@@ -63,6 +63,7 @@ struct BertShape {
   double layer_norm_eps = 1e-12;
 
   std::int64_t head_size() const { return hidden / heads; }
+  GeluForm gelu = GeluForm::kErf;
   bool operator==(const BertShape&) const = default;
 };
 BertShape shape_of(const BertConfig& config);

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/atomic_file.h"
+#include "data/atomic_file.h"
 
 namespace shoal::models {
 
@@ -62,7 +62,7 @@ struct NewTensor {
   std::string name;
   std::string dtype;  // "F32", "F16" or "BF16"
   std::vector<std::int64_t> shape;
-  std::function<void(const Append&)> produce;
+  std::function<void(const data::Append&)> produce;
 };
 
 // Whole or not at all, tensors in the given order, metadata {"format":"pt"}, header padded with spaces to a

@@ -36,7 +36,7 @@ std::string header_of(const std::vector<NewTensor>& tensors) {
 
 void write_safetensors(const std::filesystem::path& file, const std::vector<NewTensor>& tensors) {
   const std::string header = header_of(tensors);
-  write_atomically(file, [&](const Append& append) {
+  data::write_atomically(file, [&](const data::Append& append) {
     const std::uint64_t length = header.size();
     append({reinterpret_cast<const char*>(&length), sizeof length});
     append(header);

@@ -7,6 +7,7 @@
 //   dropout, attention  key = job seed; c0 = update, c1 = micro << 16 | site,
 //                       c2 = sequence << 16 | head << 8 | lane, c3 = (i >> 4) << 16 | (j >> 4)
 //   initialisation      models/weights.h       row order   data/order.h
+//   draws of `search`   engine/config/distribution.h
 // One dropout call gives eight 16-bit numbers; an element is kept if its number is < threshold.
 #pragma once
 

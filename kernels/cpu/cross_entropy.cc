@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/context.h"
 #include "kernels/cpu/row_blocks.h"
+#include "kernels/cpu/row_losses.h"
 
 namespace shoal::cpu {
 namespace {
@@ -62,18 +63,6 @@ void row(const CrossEntropy& a, int w, std::int64_t at) {
   std::fill(dx + n, dx + a.ld, 0.0f);
 }
 
-float loss_of(const CrossEntropy& a, int w) {
-  const float* losses = a.row_loss + a.rows.row0[w];
-  double loss = 0;
-  for (std::int64_t first = 0; first < a.rows.live[w]; first += kRowChunk) {
-    const std::int64_t last = std::min<std::int64_t>(a.rows.live[w], first + kRowChunk);
-    double chunk = 0;
-    for (std::int64_t r = first; r < last; ++r) chunk += losses[r];
-    loss += chunk;
-  }
-  return static_cast<float>(a.inv_items[w] * loss);
-}
-
 }  // namespace
 
 void cross_entropy(const CrossEntropy& a, Stream stream) {
@@ -82,7 +71,7 @@ void cross_entropy(const CrossEntropy& a, Stream stream) {
     for (std::int64_t r = block.first; r < block.last; ++r) row(a, block.w, block.row0 + r);
     if (a.dlogits != nullptr) zero_rows(a.dlogits + block.row0 * a.ld, block.last, block.tail, a.ld);
   });
-  for (int w = 0; w < a.rows.W; ++w) a.loss[w] = a.rows.live[w] > 0 ? loss_of(a, w) : 0.0f;
+  for (int w = 0; w < a.rows.W; ++w) a.loss[w] = loss_of(a.row_loss, a.rows, w, a.inv_items[w]);
 }
 
 }  // namespace shoal::cpu

@@ -40,18 +40,18 @@ struct LinearGeluResult {
 
 template <typename T, typename Round = Exact>
 LinearGeluResult<T> linear_gelu_forward(const Matrix<T>& x, const Matrix<T>& w, const RowVector<T>& b,
-                                        Round round = {}) {
+                                        Round round = {}, GeluForm form = GeluForm::kErf) {
   LinearGeluResult<T> r;
   r.u = linear_forward<T>(x, w, b, round);
-  r.g = round(Matrix<T>(r.u.unaryExpr([](T u) { return gelu(u); })));
+  r.g = round(Matrix<T>(r.u.unaryExpr([form](T u) { return gelu(u, form); })));
   return r;
 }
 
 template <typename T, typename Round = Exact>
-Matrix<T> linear_dgelu_backward(const Matrix<T>& dy, const Matrix<T>& w, const Matrix<T>& u,
-                                Round round = {}) {
+Matrix<T> linear_dgelu_backward(const Matrix<T>& dy, const Matrix<T>& w, const Matrix<T>& u, Round round = {},
+                                GeluForm form = GeluForm::kErf) {
   const Matrix<T> dg = dy * w;
-  return round(Matrix<T>(dg.cwiseProduct(u.unaryExpr([](T v) { return gelu_derivative(v); }))));
+  return round(Matrix<T>(dg.cwiseProduct(u.unaryExpr([form](T v) { return gelu_derivative(v, form); }))));
 }
 
 template <typename T, typename Round = Exact>

@@ -1,4 +1,6 @@
 // The list of heads: a new one is its own file and one line here.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "kernels/base/error.h"
@@ -7,20 +9,21 @@
 namespace shoal::models {
 
 const Head& sequence_classification_head();
+const Head& sequence_regression_head();
 
 namespace {
 
-const std::array kHeads = {&sequence_classification_head};
+const std::array kHeads = {&sequence_classification_head, &sequence_regression_head};
 
 }  // namespace
 
-const Head& find_head(std::string_view task) {
+const Head& find_head(std::string_view task, std::string_view problem_type) {
   std::string known;
   for (const auto head : kHeads) {
-    if (head().task() == task) return head();
-    known += (known.empty() ? "" : ", ") + std::string(head().task());
+    if (head().task() == task && head().problem_type() == problem_type) return head();
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", head().task(), head().problem_type());
   }
-  fail("no head for task '{}'; allowed: {}", task, known);
+  fail("no head for task '{}' with problem_type '{}'; allowed: {}", task, problem_type, known);
 }
 
 Layout layout_of(const BertConfig& config, const Head& head, Extents largest) {

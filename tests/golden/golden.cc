@@ -49,7 +49,8 @@ class Arrays {
 
   Batch batch(const std::string& name) const {
     return {get<std::int32_t>(name + ".ids"), get<std::int32_t>(name + ".types"),
-            get<std::int32_t>(name + ".cu"), get<std::int32_t>(name + ".labels")};
+            get<std::int32_t>(name + ".cu"), get<std::int32_t>(name + ".labels"),
+            has(name + ".targets") ? get<float>(name + ".targets") : std::vector<float>()};
   }
 
  private:
@@ -69,6 +70,8 @@ models::BertConfig config_of(const Json& model) {
   config.hidden_dropout_prob = model.at("hidden_dropout_prob");
   config.attention_probs_dropout_prob = model.at("attention_probs_dropout_prob");
   config.classifier_dropout = model.at("classifier_dropout").get<double>();
+  config.hidden_act = model.at("hidden_act");
+  config.problem_type = model.value("problem_type", std::string());
   config.layer_norm_eps = model.at("layer_norm_eps");
   config.initializer_range = model.at("initializer_range");
   return config;
@@ -109,6 +112,8 @@ Batch slice(const Batch& all, std::int64_t first, std::int64_t count) {
   part.ids.assign(all.ids.begin() + begin, all.ids.begin() + end);
   part.types.assign(all.types.begin() + begin, all.types.begin() + end);
   part.labels.assign(all.labels.begin() + first, all.labels.begin() + first + count);
+  if (!all.targets.empty())
+    part.targets.assign(all.targets.begin() + first, all.targets.begin() + first + count);
   for (std::int64_t b = first; b <= first + count; ++b) part.cu.push_back(all.cu[b] - begin);
   return part;
 }

@@ -19,6 +19,7 @@ struct Batch {
   std::vector<std::int32_t> types;
   std::vector<std::int32_t> cu;
   std::vector<std::int32_t> labels;
+  std::vector<float> targets;  // of a regression, else empty
 
   std::int64_t sequences() const { return static_cast<std::int64_t>(labels.size()); }
 };
@@ -84,7 +85,7 @@ struct Golden {
   std::vector<WeightCheck> weights_check;
 };
 
-// "bert_tiny" or "wide384".
+// "bert_tiny", "wide384" or "tanh_regression".
 Golden read_golden(const std::string& name);
 
 // The golden weight of an HF tensor; of a whole row (own extents: the config's vocabulary, the golden's

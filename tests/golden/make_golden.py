@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes bert_tiny.{json,bin} and wide384.{json,bin}: what PyTorch and transformers compute for two small BERTs.
+"""Makes {bert_tiny,wide384,tanh_regression}.{json,bin}: what PyTorch and transformers compute for small BERTs.
 
-Run by hand, from anywhere, with torch, transformers and numpy: `python make_golden.py [FOLDER]`. Not part of CI.
+Run by hand, from anywhere, with torch, transformers and numpy: `python make_golden.py [FOLDER [NAME...]]`. Not part of CI.
 
 Weights are not stored. Both sides build them by one rule: every HF tensor is filled as models/weights.h says of a
 normal tensor (Philox, seed and range in the JSON), biases and LayerNorm vectors too, and LayerNorm weights get 1
@@ -18,7 +18,8 @@ NAME.json
   weights_check      [{name, index, value, initial}]: golden weight, and that of plain HF initialisation (range 0.02)
 
 NAME.bin             little-endian, arrays end to end. Types f64, f32, i32.
-  micro.ids|types [tokens], micro.cu [sequences + 1], micro.labels [sequences]: packed, nothing padded
+  micro.ids|types [tokens], micro.cu [sequences + 1], micro.labels [sequences]: packed, nothing padded; of a
+  regression micro.targets f32 [sequences] too, and the labels are 0. training.* is like it
   micro.logits f64 [sequences, labels], micro.logits_fp32
   TENSOR.sketch f64 [64]         see below
   TENSOR.full f64 [...]          the whole gradient, where it has at most 4,096 elements, else
@@ -63,6 +64,8 @@ MODELS = {
                       labels=3, seed=7),
     "wide384": dict(COMMON, hidden_size=384, num_attention_heads=12, intermediate_size=1536, initializer_range=0.05,
                     labels=5, seed=8),
+    "tanh_regression": dict(COMMON, hidden_size=128, num_attention_heads=2, intermediate_size=512, hidden_act="gelu_new",
+                            initializer_range=0.08, labels=1, seed=9, problem_type="regression"),
 }
 LENGTHS = [3, 150, 17, 64, 33, 128, 9, 100]  # a sequence in every work list of the attention
 SINGLE = {0, 3, 6}                           # sequences without a second text
@@ -134,7 +137,7 @@ def sketch(name, values):
 
 def build(model, dtype):
     keys = {k: v for k, v in model.items() if k not in ("labels", "seed")}
-    config = BertConfig(**keys, num_labels=model["labels"], problem_type="single_label_classification")
+    config = BertConfig(**keys, num_labels=model["labels"])
     config._attn_implementation = "eager"
     bert = BertForSequenceClassification(config)
     with torch.no_grad():
@@ -153,7 +156,9 @@ def make_batch(random, lengths, model, single=()):
             second = int(random.integers(3, length - 1))
             ids[second - 1] = SEP
         types = (np.arange(length) >= second).astype(np.int64)
-        batch.append((ids, types, int(random.integers(0, model["labels"]))))
+        sixteenths = "problem_type" in model  # a target that fp32 holds exactly
+        label = int(random.integers(-32, 33)) / 16 if sixteenths else int(random.integers(0, model["labels"]))
+        batch.append((ids, types, label))
     return batch
 
 
@@ -165,7 +170,11 @@ def loss_sum(bert, batch):
     labels = torch.tensor([label for _, _, label in batch])
     if logits.dtype == torch.bfloat16:
         logits = logits.float()
-    return torch.nn.functional.cross_entropy(logits, labels, reduction="sum"), logits.detach().double().numpy()
+    if bert.config.problem_type == "regression":
+        loss = torch.nn.functional.mse_loss(logits.squeeze(-1), labels.to(logits.dtype), reduction="sum")
+    else:
+        loss = torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
+    return loss, logits.detach().double().numpy()
 
 
 def gradients(model, batch, dtype=torch.float64, autocast=False):
@@ -200,7 +209,11 @@ class Writer:
         self.add(f"{name}.ids", np.concatenate([ids for ids, _, _ in batch]), "i32")
         self.add(f"{name}.types", np.concatenate([types for _, types, _ in batch]), "i32")
         self.add(f"{name}.cu", np.cumsum([0] + [len(ids) for ids, _, _ in batch]), "i32")
-        self.add(f"{name}.labels", [label for _, _, label in batch], "i32")
+        labels = [label for _, _, label in batch]
+        if isinstance(labels[0], float):
+            self.add(f"{name}.targets", labels, "f32")
+            labels = [0] * len(labels)
+        self.add(f"{name}.labels", labels, "i32")
 
 
 def bf16_errors(model, random, first):
@@ -290,7 +303,7 @@ def weights_check(model, shapes):
     rows = []
     for name, shape in shapes.items():
         golden, initial = golden_tensor(name, shape, model).reshape(-1), initial_tensor(name, shape, model["seed"]).reshape(-1)
-        for index in sorted({0, 1, golden.size // 2, golden.size - 1}):
+        for index in sorted({0, min(1, golden.size - 1), golden.size // 2, golden.size - 1}):
             rows.append(dict(name=name, index=index, value=float(golden[index]), initial=float(initial[index])))
     return rows
 
@@ -299,6 +312,8 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
     torch.use_deterministic_algorithms(True)
     for name, model in MODELS.items():
+        if len(sys.argv) > 2 and name not in sys.argv[2:]:
+            continue
         random, writer = np.random.default_rng(model["seed"]), Writer()
         result = dict(made_with=f"torch {torch.__version__}, transformers {transformers.__version__}, numpy {np.__version__}",
                       model=model, **gradient_part(writer, model, random), training=training_part(writer, model, random))

@@ -12,6 +12,7 @@
 #include "kernels/reference/embedding.h"
 #include "kernels/reference/layernorm.h"
 #include "kernels/reference/linear.h"
+#include "kernels/reference/squared_error.h"
 #include "tests/support/job.h"
 
 namespace shoal::reference {
@@ -64,10 +65,12 @@ TEST(ReferenceGradient, Linear) {
 
 TEST(ReferenceGradient, LinearGeluLinear) {
   const Real u = 2 * random(5, 6, 5), w = random(4, 6, 6), dy = random(5, 4, 7);
-  expect_gradient(linear_dgelu_backward<double>(dy, w, u), u, [&](const Step& s) {
-    const Step g = s.unaryExpr([](Complex v) { return gelu(v); });
-    return weigh(linear_forward<Complex>(g, lift(w), RowVector<Complex>::Zero(4)), dy);
-  });
+  for (const GeluForm form : {GeluForm::kErf, GeluForm::kTanh}) {
+    expect_gradient(linear_dgelu_backward<double>(dy, w, u, {}, form), u, [&](const Step& s) {
+      const Step g = s.unaryExpr([form](Complex v) { return gelu(v, form); });
+      return weigh(linear_forward<Complex>(g, lift(w), RowVector<Complex>::Zero(4)), dy);
+    });
+  }
 }
 
 TEST(ReferenceGradient, LinearTanh) {
@@ -152,6 +155,12 @@ TEST(ReferenceGradient, Attention) {
                   [&](const Step& s) {
                     return weigh(attention_forward<Complex>(s, attention_shape<Complex>()).o, dout);
                   });
+}
+
+TEST(ReferenceGradient, SquaredError) {
+  const Real logits = 3 * random(6, 1, 27), targets = random(6, 1, 28);
+  expect_gradient(squared_error<double>(logits, targets, 0.2).dlogits, logits,
+                  [&](const Step& s) { return squared_error<Complex>(s, lift(targets), 0.2).loss; });
 }
 
 TEST(ReferenceGradient, CrossEntropy) {

@@ -1,5 +1,5 @@
 // Files appear whole or not at all.
-#include "models/atomic_file.h"
+#include "data/atomic_file.h"
 
 #include <sys/resource.h>
 
@@ -10,6 +10,9 @@
 
 namespace shoal::models {
 namespace {
+
+using data::Append;
+using data::write_atomically;
 
 TEST(AtomicFile, WritesAndReplaces) {
   const TempFolder folder;

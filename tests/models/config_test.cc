@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/head.h"
+#include "models/layout.h"
 #include "tests/models/support.h"
 
 namespace shoal::models {
@@ -94,13 +96,54 @@ TEST_F(Config, OtherModelsAreRefusedByName) {
   EXPECT_EQ(error(R"({"pruned_heads":{"0":[1]}})"), "pruned_heads is {\"0\":[1]}; allowed: none");
 }
 
+TEST_F(Config, Case40ActivationsKeepTheirNameAndMeanAForm) {
+  for (const char* name : {"gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_fast"}) {
+    const BertConfig config = read(fmt::format(R"({{"hidden_act":"{}"}})", name));
+    EXPECT_EQ(config.hidden_act, name);
+    EXPECT_EQ(shape_of(config).gelu, config.hidden_act == "gelu" ? GeluForm::kErf : GeluForm::kTanh) << name;
+    EXPECT_EQ(Json::parse(export_config(config, "BertForSequenceClassification", {"a", "b"},
+                                        "single_label_classification", "float32"))["hidden_act"],
+              name);
+  }
+  // Jobs of one form may share a group, whatever the spelling; those of two may not.
+  const auto shape = [&](const char* name) {
+    return shape_of(read(fmt::format(R"({{"hidden_act":"{}"}})", name)));
+  };
+  EXPECT_FALSE(shape("gelu") == shape("gelu_new"));
+  EXPECT_TRUE(shape("gelu_pytorch_tanh") == shape("gelu_new"));
+}
+
 TEST_F(Config, Case40OtherActivationsAreRefusedByName) {
-  for (const char* name : {"gelu_new", "gelu_pytorch_tanh", "relu", "GELU", "nonsense"})
-    EXPECT_EQ(
-        error(fmt::format(R"({{"hidden_act":"{}"}})", name)),
-        fmt::format("hidden_act is \"{}\"; allowed: \"gelu\" (the erf form), the only one that runs so far",
-                    name));
+  for (const char* name : {"relu", "GELU", "gelu_10", "nonsense"})
+    EXPECT_EQ(error(fmt::format(R"({{"hidden_act":"{}"}})", name)),
+              fmt::format("hidden_act is \"{}\"; allowed: \"gelu\" (the erf form), \"gelu_new\", "
+                          "\"gelu_pytorch_tanh\", \"gelu_fast\" (the tanh form)",
+                          name));
   EXPECT_EQ(error(R"({"hidden_act":1})"), "hidden_act is 1; allowed: a string");
+}
+
+TEST_F(Config, RegressionIsWrittenAsTransformersWritesIt) {
+  const Json json = Json::parse(
+      export_config(read("{}"), "BertForSequenceClassification", {"LABEL_0"}, "regression", "float32"));
+  EXPECT_EQ(json["problem_type"], "regression");
+  EXPECT_EQ(json["id2label"].dump(), R"({"0":"LABEL_0"})");
+  EXPECT_EQ(json["label2id"].dump(), R"({"LABEL_0":0})");
+  EXPECT_FALSE(json.contains("num_labels"));
+  const BertConfig back = read_text(json.dump());
+  EXPECT_EQ(back.problem_type, "regression");
+  EXPECT_EQ(back.id2label, std::vector<std::string>{"LABEL_0"});
+  EXPECT_EQ(read("{}").problem_type, "");
+}
+
+TEST(Heads, AreFoundByTaskAndProblemType) {
+  EXPECT_EQ(find_head("text-classification").problem_type(), "single_label_classification");
+  const Head& head = find_head("text-classification", "regression");
+  EXPECT_EQ(head.problem_type(), "regression");
+  EXPECT_EQ(head.architecture(), "BertForSequenceClassification");
+  EXPECT_EQ(
+      error_of([] { find_head("text-classification", "ranking"); }),
+      "no head for task 'text-classification' with problem_type 'ranking'; allowed: text-classification "
+      "(single_label_classification), text-classification (regression)");
 }
 
 TEST_F(Config, SizesAreChecked) {

@@ -85,7 +85,7 @@ TEST_P(GoldenFiles, SketchFindsTheSizeOfAnError) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenFiles, testing::Values("bert_tiny", "wide384"),
+INSTANTIATE_TEST_SUITE_P(Models, GoldenFiles, testing::Values("bert_tiny", "wide384", "tanh_regression"),
                          [](const auto& model) { return std::string(model.param); });
 
 }  // namespace

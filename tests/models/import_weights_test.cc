@@ -34,7 +34,7 @@ std::string as_bf16(const std::vector<float>& values) {
 
 NewTensor tensor(const std::string& name, const std::vector<std::int64_t>& shape, const std::string& bytes,
                  const std::string& dtype = "F32") {
-  return {name, dtype, shape, [bytes](const Append& append) { append(bytes); }};
+  return {name, dtype, shape, [bytes](const data::Append& append) { append(bytes); }};
 }
 
 // The writer knows no integer types: written as F32 of the same size, then renamed in place.

@@ -187,7 +187,7 @@ TEST_F(SafetensorsReader, NestingCostsNothing) {
 TEST(SafetensorsWriter, Case32AlwaysWritesTheFormatAndAlignsTheData) {
   const TempFolder folder;
   const auto append_text = [](const std::string& text) {
-    return [text](const Append& append) { append(text); };
+    return [text](const data::Append& append) { append(text); };
   };
   write_safetensors(folder / "m", {{"x\"y", "F32", {1, 2}, append_text("12345678")},
                                    {"z", "BF16", {3}, append_text("abcdef")}});
@@ -206,9 +206,9 @@ TEST(SafetensorsWriter, Case32AlwaysWritesTheFormatAndAlignsTheData) {
 
 TEST(SafetensorsWriter, RefusesAProducerOfTheWrongSize) {
   const TempFolder folder;
-  EXPECT_THROW(
-      write_safetensors(folder / "m", {{"x", "F32", {2}, [](const Append& append) { append("1234"); }}}),
-      Error);
+  EXPECT_THROW(write_safetensors(folder / "m",
+                                 {{"x", "F32", {2}, [](const data::Append& append) { append("1234"); }}}),
+               Error);
   EXPECT_TRUE(folder.names().empty());
 }
 
