@@ -12,8 +12,10 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "data/dataset.h"
 #include "data/labels.h"
@@ -33,13 +35,15 @@ struct DatasetOptions {
   DataColumns columns;
   std::int64_t max_seq_length = 128;          // [CLS] and [SEP] included; at least 3, 4 for pairs
   std::optional<std::int64_t> max_rows = {};  // only the first so many rows (max_train_samples)
+  bool regression = false;                    // the label column holds numbers, not classes
 };
 
 // The labels of a file, without tokenising it. An empty label is an Error with its line.
 LabelSet read_labels(const std::filesystem::path& file, const DatasetOptions& options);
 
-// labels == nullptr: the label column is not read, Dataset::label is -1 throughout (prediction).
-// Else a label that is not in the map is an Error naming label, file and line.
+// Regression: the label column is read into Dataset::target, whatever `labels`; a cell that is not a finite
+// number is an Error. Else labels == nullptr: the label column is not read, Dataset::label is -1 throughout
+// (prediction). Else a label that is not in the map is an Error naming label, file and line.
 // A file without a row is an Error.
 Dataset build_dataset(const std::filesystem::path& file, const BertTokenizer& tokenizer,
                       const LabelMap* labels, const DatasetOptions& options);
@@ -48,6 +52,10 @@ Dataset build_dataset(const std::filesystem::path& file, const BertTokenizer& to
 // line[r] = r + 1. No label.
 Dataset build_dataset(std::span<const std::pair<std::string_view, std::string_view>> texts,
                       const BertTokenizer& tokenizer, const DatasetOptions& options);
+
+// One column of a file, row by row as build_dataset takes them.
+std::vector<std::string> read_column(const std::filesystem::path& file, const Column& column,
+                                     const TableOptions& options);
 
 // HF fast's longest_first: how many tokens of a pair of `first` and `second` tokens remain under
 // `budget` in all. The shorter side stays whole while it has at most half; else both keep half and an

@@ -24,8 +24,9 @@ struct Parser : csv_parser {
 
 class CsvReader final : public TableReader {
  public:
-  CsvReader(const std::filesystem::path& file, std::vector<Column> wanted, char delimiter, bool header)
-      : lines_(file), wanted_(std::move(wanted)) {
+  CsvReader(const std::filesystem::path& file, std::vector<Column> wanted, char delimiter, bool header,
+            const TextEncoding& encoding)
+      : lines_(file, encoding), wanted_(std::move(wanted)) {
     csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
     // Blanks belong to a field. Only the \r of a line end is taken off, by the name of a space.
     csv_set_space_func(&parser_, [](unsigned char c) { return c == '\r' ? 1 : 0; });
@@ -120,12 +121,13 @@ class CsvReader final : public TableReader {
 }  // namespace
 
 std::unique_ptr<TableReader> open_csv(const std::filesystem::path& file, std::vector<Column> wanted,
-                                      char delimiter, bool header) {
-  return std::make_unique<CsvReader>(file, std::move(wanted), delimiter, header);
+                                      char delimiter, bool header, const TextEncoding& encoding) {
+  return std::make_unique<CsvReader>(file, std::move(wanted), delimiter, header, encoding);
 }
 
-std::vector<std::string> csv_columns(const std::filesystem::path& file, char delimiter, bool header) {
-  return CsvReader(file, {}, delimiter, header).names();
+std::vector<std::string> csv_columns(const std::filesystem::path& file, char delimiter, bool header,
+                                     const TextEncoding& encoding) {
+  return CsvReader(file, {}, delimiter, header, encoding).names();
 }
 
 }  // namespace shoal::data

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shoal::data {
@@ -28,6 +30,7 @@ struct Dataset {
   std::vector<std::int64_t> begin;   // [rows + 1]
   std::vector<std::int64_t> second;  // [rows]
   std::vector<std::int32_t> label;   // [rows], class id; -1 where the file has no label column
+  std::vector<float> target;         // [rows] of a regression, where label is 0; else empty
   std::vector<std::int64_t> line;    // [rows], physical line of the file where the row starts, from 1
   std::filesystem::path file;
   DatasetStats stats;
@@ -39,6 +42,30 @@ struct Dataset {
     for (const std::int32_t row : of) sum += length(row);
     return sum;
   }
+};
+
+// What a job trains on, or is measured by: some rows of a data set that it may share with others. Positions
+// count the subset's rows from 0, in ascending order of the data set's.
+class Subset {
+ public:
+  Subset() = default;  // none
+  explicit Subset(std::shared_ptr<const Dataset> dataset) : dataset_(std::move(dataset)) {}
+  Subset(std::shared_ptr<const Dataset> dataset, std::vector<std::int32_t> rows)
+      : dataset_(std::move(dataset)), some_(std::move(rows)) {}
+
+  explicit operator bool() const { return dataset_ != nullptr; }
+  const Dataset& dataset() const { return *dataset_; }
+  std::int64_t rows() const {
+    return some_ ? static_cast<std::int64_t>(some_->size()) : dataset_ ? dataset_->rows() : 0;
+  }
+  // Row of the data set at a position.
+  std::int32_t operator[](std::int64_t position) const {
+    return some_ ? (*some_)[static_cast<std::size_t>(position)] : static_cast<std::int32_t>(position);
+  }
+
+ private:
+  std::shared_ptr<const Dataset> dataset_;
+  std::optional<std::vector<std::int32_t>> some_;  // absent: all rows
 };
 
 }  // namespace shoal::data

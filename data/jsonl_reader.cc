@@ -14,13 +14,13 @@ using nlohmann::json;
 
 class JsonlReader final : public TableReader {
  public:
-  JsonlReader(const std::filesystem::path& file, std::vector<Column> wanted)
-      : lines_(file), wanted_(std::move(wanted)), texts_(wanted_.size()) {
+  JsonlReader(const std::filesystem::path& file, std::vector<Column> wanted, const TextEncoding& encoding)
+      : lines_(file, encoding), wanted_(std::move(wanted)), texts_(wanted_.size()) {
     for (const Column& column : wanted_) {
       if (column.number > 0) {
         fail_at(file, 0, 0,
                 "JSONL has no " + column.text() + ": its columns go by name" +
-                    allowed_and_nearest("", jsonl_columns(file)));
+                    allowed_and_nearest("", jsonl_columns(file, encoding)));
       }
     }
   }
@@ -82,12 +82,13 @@ class JsonlReader final : public TableReader {
 
 }  // namespace
 
-std::unique_ptr<TableReader> open_jsonl(const std::filesystem::path& file, std::vector<Column> wanted) {
-  return std::make_unique<JsonlReader>(file, std::move(wanted));
+std::unique_ptr<TableReader> open_jsonl(const std::filesystem::path& file, std::vector<Column> wanted,
+                                        const TextEncoding& encoding) {
+  return std::make_unique<JsonlReader>(file, std::move(wanted), encoding);
 }
 
-std::vector<std::string> jsonl_columns(const std::filesystem::path& file) {
-  return JsonlReader(file, {}).keys();
+std::vector<std::string> jsonl_columns(const std::filesystem::path& file, const TextEncoding& encoding) {
+  return JsonlReader(file, {}, encoding).keys();
 }
 
 }  // namespace shoal::data

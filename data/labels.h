@@ -43,6 +43,7 @@ class LabelMap {
   const std::vector<std::string>& names() const { return names_; }
   const std::string& name(int id) const { return names_.at(static_cast<std::size_t>(id)); }
   std::optional<int> find(std::string_view name) const;
+  bool folds_case() const { return !folded_.empty(); }  // names of a checkpoint
 
  private:
   std::vector<std::string> names_;

@@ -47,6 +47,7 @@ PackedCounts pack(const Dataset& dataset, std::span<const std::int32_t> rows, co
   want_room("positions", to.positions.size(), ceil128(tokens));
   want_room("cu", to.cu.size(), sequences + 1);
   want_room("labels", to.labels.size(), ceil128(sequences));
+  want_room("targets", to.targets.size(), ceil128(sequences));
   want_room("first", to.first.size(), ceil128(sequences));
 
   std::size_t at = 0;
@@ -60,6 +61,7 @@ PackedCounts pack(const Dataset& dataset, std::span<const std::int32_t> rows, co
     std::iota(to.positions.begin() + at, to.positions.begin() + at + length, 0);
     to.cu[b] = to.first[b] = static_cast<std::int32_t>(at);
     to.labels[b] = dataset.label[row];
+    to.targets[b] = dataset.target.empty() ? 0.0f : dataset.target[row];
     at += length;
   }
   const auto padded_tokens = static_cast<std::size_t>(ceil128(tokens));
@@ -69,6 +71,7 @@ PackedCounts pack(const Dataset& dataset, std::span<const std::int32_t> rows, co
   }
   std::fill(to.cu.begin() + sequences, to.cu.end(), static_cast<std::int32_t>(tokens));
   std::fill(to.labels.begin() + sequences, to.labels.begin() + padded_sequences, -1);
+  std::fill(to.targets.begin() + sequences, to.targets.begin() + padded_sequences, 0.0f);
   std::fill(to.first.begin() + sequences, to.first.begin() + padded_sequences, 0);
   return {static_cast<std::int32_t>(tokens), static_cast<std::int32_t>(sequences)};
 }

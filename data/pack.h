@@ -25,6 +25,7 @@ struct PackedSlot {
   std::span<std::int32_t> positions;  // the same: index of the token in its own sequence
   std::span<std::int32_t> cu;         // [B + 1], cu[b >= count] = tokens
   std::span<std::int32_t> labels;     // [>= ceil128(count)], -1 beyond count
+  std::span<float> targets;           // the same, 0 beyond; 0 throughout unless the data are a regression's
   std::span<std::int32_t> first;      // [>= ceil128(count)], row (in the slot) of each [CLS]; 0 beyond
 };
 

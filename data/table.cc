@@ -67,28 +67,30 @@ TableFormat table_format(const std::filesystem::path& file, const TableOptions& 
 std::unique_ptr<TableReader> open_table(const std::filesystem::path& file, std::vector<Column> wanted,
                                         const TableOptions& options) {
   const Form form = form_of(file, options);
+  const TextEncoding encoding = {options.encoding, options.encoding_errors};
   switch (form.format) {
     case TableFormat::kTsv:
-      return open_tsv(file, std::move(wanted), form.delimiter, options.header);
+      return open_tsv(file, std::move(wanted), form.delimiter, options.header, encoding);
     case TableFormat::kCsv:
-      return open_csv(file, std::move(wanted), form.delimiter, options.header);
+      return open_csv(file, std::move(wanted), form.delimiter, options.header, encoding);
     case TableFormat::kJsonl:
-      return open_jsonl(file, std::move(wanted));
+      return open_jsonl(file, std::move(wanted), encoding);
     case TableFormat::kLines:
       break;
   }
-  return open_lines(file, std::move(wanted));
+  return open_lines(file, std::move(wanted), encoding);
 }
 
 std::vector<std::string> table_columns(const std::filesystem::path& file, const TableOptions& options) {
   const Form form = form_of(file, options);
+  const TextEncoding encoding = {options.encoding, options.encoding_errors};
   switch (form.format) {
     case TableFormat::kTsv:
-      return tsv_columns(file, form.delimiter, options.header);
+      return tsv_columns(file, form.delimiter, options.header, encoding);
     case TableFormat::kCsv:
-      return csv_columns(file, form.delimiter, options.header);
+      return csv_columns(file, form.delimiter, options.header, encoding);
     case TableFormat::kJsonl:
-      return jsonl_columns(file);
+      return jsonl_columns(file, encoding);
     case TableFormat::kLines:
       break;
   }

@@ -1,7 +1,8 @@
 // A table in a user's file, read row by row: TSV, CSV, JSONL, or plain lines. Memory: one row at a time.
 //
-// Common to all forms: UTF-8, a byte order mark at the start is dropped, bytes that are not UTF-8 are an
-// Error with line and column. A line ends at \n alone (U+0085 or U+2028 are text), a \r before it is
+// Common to all forms: UTF-8 unless `encoding` says otherwise; cells are UTF-8 in any case. A byte order mark
+// at the start is dropped, bytes that the encoding does not have are an Error with line and column unless
+// `encoding_errors` says otherwise. A line ends at \n alone (U+0085 or U+2028 are text), a \r before it is
 // dropped. Line numbers in rows and in errors are physical lines of the file, from 1.
 //   TSV    no quoting at all (as GLUE's files): a line is split at the delimiter, quotes are text
 //   CSV    RFC 4180 (libcsv): newlines and doubled quotes inside quotes; blanks around a field belong to it
@@ -31,6 +32,8 @@ struct TableOptions {
   std::optional<std::string> delimiter = {};
   bool header = true;                      // first row holds the names; without, columns go by number
   std::optional<TableFormat> format = {};  // overrules extension and delimiter; kLines is only had this way
+  std::string encoding = "utf-8";          // as iconv or Python names it
+  std::string encoding_errors = "strict";  // "strict", "replace" (U+FFFD) or "ignore" (dropped)
 };
 
 // A column as the user names it: by name, or by its number from 1.

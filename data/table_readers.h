@@ -14,15 +14,19 @@
 namespace shoal::data {
 
 std::unique_ptr<TableReader> open_tsv(const std::filesystem::path& file, std::vector<Column> wanted,
-                                      char delimiter, bool header);
+                                      char delimiter, bool header, const TextEncoding& encoding);
 std::unique_ptr<TableReader> open_csv(const std::filesystem::path& file, std::vector<Column> wanted,
-                                      char delimiter, bool header);
-std::unique_ptr<TableReader> open_jsonl(const std::filesystem::path& file, std::vector<Column> wanted);
-std::unique_ptr<TableReader> open_lines(const std::filesystem::path& file, std::vector<Column> wanted);
+                                      char delimiter, bool header, const TextEncoding& encoding);
+std::unique_ptr<TableReader> open_jsonl(const std::filesystem::path& file, std::vector<Column> wanted,
+                                        const TextEncoding& encoding);
+std::unique_ptr<TableReader> open_lines(const std::filesystem::path& file, std::vector<Column> wanted,
+                                        const TextEncoding& encoding);
 
-std::vector<std::string> tsv_columns(const std::filesystem::path& file, char delimiter, bool header);
-std::vector<std::string> csv_columns(const std::filesystem::path& file, char delimiter, bool header);
-std::vector<std::string> jsonl_columns(const std::filesystem::path& file);
+std::vector<std::string> tsv_columns(const std::filesystem::path& file, char delimiter, bool header,
+                                     const TextEncoding& encoding);
+std::vector<std::string> csv_columns(const std::filesystem::path& file, char delimiter, bool header,
+                                     const TextEncoding& encoding);
+std::vector<std::string> jsonl_columns(const std::filesystem::path& file, const TextEncoding& encoding);
 
 // "1", "2", ... "count": what columns are called where no header names them.
 std::vector<std::string> numbered_columns(std::size_t count);

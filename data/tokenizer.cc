@@ -64,20 +64,12 @@ void BertTokenizer::walk(std::string_view text, std::vector<std::int32_t>& ids, 
     return more();
   };
   const auto most = static_cast<std::size_t>(options_.max_chars_per_word);
-  std::size_t begin = 0;  // of the plain text not yet split
-  for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[', at)) {
-    const std::int32_t id = special_at(text.substr(at));
-    if (id < 0) {
-      ++at;
-      continue;
-    }
-    if (!normalizer_.split(text.substr(begin, at - begin), most, append)) return;
-    ids.push_back(id);
-    if (!more()) return;
-    at += vocabulary_.token(id).size();
-    begin = at;
-  }
-  normalizer_.split(text.substr(begin), most, append);
+  for_each_part(
+      text, [&](std::string_view part) { return normalizer_.split(part, most, append); },
+      [&](std::int32_t id) {
+        ids.push_back(id);
+        return more();
+      });
 }
 
 bool BertTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids, std::size_t limit) const {

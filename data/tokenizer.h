@@ -30,6 +30,14 @@ struct TokenizerOptions {
   std::optional<std::int64_t> model_max_length = {};  // as the folder says it; encode() does not cut by it
 };
 
+// Where a token stands: code points [begin, end) of the original text.
+struct TokenSpan {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+
+  bool operator==(const TokenSpan&) const = default;
+};
+
 class BertTokenizer {
  public:
   static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
@@ -43,10 +51,17 @@ class BertTokenizer {
   // How many ids encode() gives without a limit; in bounded memory.
   std::size_t count(std::string_view text) const;
 
+  // The same ids, all of them, and where each stands in `text`: equal to the library's offsets. Code points
+  // that the normaliser drops belong to no token unless they stand inside one. Slower than encode().
+  void encode_with_offsets(std::string_view text, std::vector<std::int32_t>& ids,
+                           std::vector<TokenSpan>& spans) const;
+
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const TokenizerOptions& options() const { return options_; }
 
  private:
+  template <typename Plain, typename Special>
+  void for_each_part(std::string_view text, Plain&& plain, Special&& special) const;
   template <typename AfterWord>
   void walk(std::string_view text, std::vector<std::int32_t>& ids, AfterWord&& more) const;
   void append_word(std::string_view word, std::size_t characters, std::vector<std::int32_t>& ids) const;
@@ -56,5 +71,23 @@ class BertTokenizer {
   TokenizerOptions options_;
   Normalizer normalizer_;
 };
+
+// Calls plain(std::string_view) and special(id) for what stands between special tokens and for these, in
+// order, until one returns false.
+template <typename Plain, typename Special>
+void BertTokenizer::for_each_part(std::string_view text, Plain&& plain, Special&& special) const {
+  std::size_t begin = 0;
+  for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[', at)) {
+    const std::int32_t id = special_at(text.substr(at));
+    if (id < 0) {
+      ++at;
+      continue;
+    }
+    if (!plain(text.substr(begin, at - begin)) || !special(id)) return;
+    at += vocabulary_.token(id).size();
+    begin = at;
+  }
+  plain(text.substr(begin));
+}
 
 }  // namespace shoal::data

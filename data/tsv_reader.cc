@@ -19,8 +19,9 @@ void split(std::string_view line, char delimiter, std::vector<std::string_view>&
 
 class TsvReader final : public TableReader {
  public:
-  TsvReader(const std::filesystem::path& file, std::vector<Column> wanted, char delimiter, bool header)
-      : lines_(file), wanted_(std::move(wanted)), delimiter_(delimiter) {
+  TsvReader(const std::filesystem::path& file, std::vector<Column> wanted, char delimiter, bool header,
+            const TextEncoding& encoding)
+      : lines_(file, encoding), wanted_(std::move(wanted)), delimiter_(delimiter) {
     held_ = next_line();
     if (!held_) return;
     names_.assign(fields_.begin(), fields_.end());
@@ -68,7 +69,7 @@ class TsvReader final : public TableReader {
 // A text is the whole line: nothing is split off, nothing is skipped.
 class LinesReader final : public TableReader {
  public:
-  explicit LinesReader(const std::filesystem::path& file) : lines_(file) {}
+  LinesReader(const std::filesystem::path& file, const TextEncoding& encoding) : lines_(file, encoding) {}
 
   bool next(TableRow& row) override {
     std::string_view line;
@@ -85,17 +86,19 @@ class LinesReader final : public TableReader {
 }  // namespace
 
 std::unique_ptr<TableReader> open_tsv(const std::filesystem::path& file, std::vector<Column> wanted,
-                                      char delimiter, bool header) {
-  return std::make_unique<TsvReader>(file, std::move(wanted), delimiter, header);
+                                      char delimiter, bool header, const TextEncoding& encoding) {
+  return std::make_unique<TsvReader>(file, std::move(wanted), delimiter, header, encoding);
 }
 
-std::vector<std::string> tsv_columns(const std::filesystem::path& file, char delimiter, bool header) {
-  return TsvReader(file, {}, delimiter, header).names();
+std::vector<std::string> tsv_columns(const std::filesystem::path& file, char delimiter, bool header,
+                                     const TextEncoding& encoding) {
+  return TsvReader(file, {}, delimiter, header, encoding).names();
 }
 
-std::unique_ptr<TableReader> open_lines(const std::filesystem::path& file, std::vector<Column> wanted) {
+std::unique_ptr<TableReader> open_lines(const std::filesystem::path& file, std::vector<Column> wanted,
+                                        const TextEncoding& encoding) {
   if (wanted.size() != 1) fail_at(file, 0, 0, "plain lines have one column, the text; more are asked for");
-  return std::make_unique<LinesReader>(file);
+  return std::make_unique<LinesReader>(file, encoding);
 }
 
 }  // namespace shoal::data

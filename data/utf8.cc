@@ -1,5 +1,6 @@
 #include "data/utf8.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace shoal::data {
@@ -39,6 +40,18 @@ std::size_t first_invalid_utf8(std::string_view text) {
     at += size;
   }
   return at;
+}
+
+std::size_t invalid_utf8_size(std::string_view text) {
+  // Only the second byte depends on the first: where two or three are right, 0x80s complete them.
+  for (std::size_t size = std::min<std::size_t>(text.size(), 3); size > 1; --size) {
+    std::string whole(text.substr(0, size));
+    while (whole.size() < 4) {
+      whole += '\x80';
+      if (sequence_size(whole, 0) == whole.size()) return size;
+    }
+  }
+  return 1;
 }
 
 std::size_t count_code_points(std::string_view text) {

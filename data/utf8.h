@@ -12,6 +12,10 @@ namespace shoal::data {
 // nothing beyond U+10FFFF); text.size() if there is none.
 std::size_t first_invalid_utf8(std::string_view text);
 
+// Bytes of the stretch that is not UTF-8 at the start of `text`, as the Unicode standard advises to cut it:
+// the longest beginning of a well-formed sequence, else one byte. `text` starts with a fault.
+std::size_t invalid_utf8_size(std::string_view text);
+
 // Code points of well-formed UTF-8.
 std::size_t count_code_points(std::string_view text);
 

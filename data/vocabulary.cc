@@ -14,7 +14,6 @@
 namespace shoal::data {
 namespace {
 
-constexpr std::string_view kInner = "##";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::uint32_t hash_of(std::string_view text) {

@@ -17,6 +17,7 @@ class Vocabulary {
  public:
   static constexpr std::string_view kPad = "[PAD]", kUnk = "[UNK]", kCls = "[CLS]", kSep = "[SEP]",
                                     kMask = "[MASK]";
+  static constexpr std::string_view kInner = "##";  // how a piece begins that continues a word
 
   // Reads vocab.txt. Error if one of the five special tokens is missing, naming all that are.
   static Vocabulary read(const std::filesystem::path& file);

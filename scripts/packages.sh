@@ -13,6 +13,7 @@ packages=(
   libtomlplusplus-dev nlohmann-json3-dev libcsv-dev
   libutf8proc-dev   # the tokenizer's Unicode tables
   libssl-dev        # sha256
+  libxxhash-dev     # names of tokenised files that are kept
   libgtest-dev
 )
 

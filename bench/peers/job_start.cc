@@ -29,7 +29,7 @@ void write_start(const shoal::engine::PreparedJob& job, const std::filesystem::p
   const std::uint64_t seed = job.spec->data_seed.value_or(job.spec->seed);
   for (std::int64_t epoch = 0; epoch < job.plan->epochs(); ++epoch) {
     const char* separator = "";
-    for (const std::int32_t index : shoal::data::epoch_order(job.train->rows(), seed, epoch)) {
+    for (const std::int32_t index : shoal::data::epoch_order(job.rows.train.rows(), seed, epoch)) {
       order << separator << index;
       separator = " ";
     }

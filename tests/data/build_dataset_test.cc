@@ -100,6 +100,21 @@ TEST(BuildDataset, FromAFile) {
   EXPECT_EQ(set.stats.empty_texts, 0);
 }
 
+TEST(BuildDataset, NumbersOfARegression) {
+  const TempFolder folder;
+  const auto file = folder.write("a.csv", "text,label\nnote,+1.5\nbook,-2e-1\nnote,0\n");
+  DatasetOptions options;
+  options.regression = true;
+  const Dataset set = build_dataset(file, tokenizer(), nullptr, options);
+  EXPECT_EQ(set.target, (std::vector<float>{1.5f, -0.2f, 0}));
+  EXPECT_EQ(set.label, (std::vector<std::int32_t>{0, 0, 0}));
+  EXPECT_EQ(read_column(file, Column::named("label"), options.table),
+            (std::vector<std::string>{"+1.5", "-2e-1", "0"}));
+  const auto bad = folder.write("b.csv", "text,label\nnote,1\nbook,+-1\n");
+  EXPECT_EQ(error_of(folder, [&] { build_dataset(bad, tokenizer(), nullptr, options); }),
+            "b.csv:3: error: column 'label' is '+-1'; a regression learns finite numbers");
+}
+
 TEST(BuildDataset, OneTextHasNoSecond) {
   const TempFolder folder;
   const auto file = folder.write("f.csv", "text,label\nnote book one line,1\n,1\nnote book,0\n");

@@ -46,10 +46,13 @@ TEST(LineReader, RefusesWhatIsNotUtf8) {
   const auto error = [&](std::string_view bytes) {
     return error_of(folder, [&] { lines(folder.write("f", bytes)); });
   };
-  EXPECT_EQ(error("good\ncaf\xc3\xa9 caf\xe9\n"), "f:2:9: error: not UTF-8 (byte 0xe9); allowed: UTF-8");
+  EXPECT_EQ(error("good\ncaf\xc3\xa9 caf\xe9\n"),
+            "f:2:9: error: not UTF-8 (byte 0xe9); allowed: UTF-8, unless encoding or encoding_errors says "
+            "otherwise");
   EXPECT_EQ(error("\xff\xfe"
                   "a"),
-            "f:1:1: error: not UTF-8 (byte 0xff, looks like UTF-16); allowed: UTF-8");
+            "f:1:1: error: not UTF-8 (byte 0xff, looks like UTF-16); allowed: UTF-8, unless encoding or "
+            "encoding_errors says otherwise");
   EXPECT_EQ(error_of(folder, [&] { lines(folder.path() / "none"); }),
             "none: error: cannot be opened: No such file or directory");
   EXPECT_EQ(error_of(folder, [&] { lines(folder.path() / "."); }),

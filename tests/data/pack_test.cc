@@ -48,9 +48,12 @@ struct Room {
         positions(tokens, -9),
         cu(sequences + 1, -9),
         labels(sequences, -9),
+        targets(sequences, -9),
         first(sequences, -9) {}
-  PackedSlot slot() { return {ids, types, positions, cu, labels, first}; }
-  std::vector<std::int32_t> ids, types, positions, cu, labels, first;
+  PackedSlot slot() { return {ids, types, positions, cu, labels, targets, first}; }
+  std::vector<std::int32_t> ids, types, positions, cu, labels;
+  std::vector<float> targets;
+  std::vector<std::int32_t> first;
 };
 
 TEST(Pack, LaysRowsEndToEndAndPads) {
@@ -71,10 +74,23 @@ TEST(Pack, LaysRowsEndToEndAndPads) {
   EXPECT_EQ(room.cu.back(), 5) << "cu is filled to its end";
   EXPECT_EQ(head(room.labels, 5), (V{53, 52, 50, -1, -1}));
   EXPECT_EQ(head(room.first, 5), (V{0, 2, 2, 0, 0}));
+  EXPECT_EQ(room.targets[0], 0) << "of no regression";
   for (const auto* v : {&room.ids, &room.types, &room.positions, &room.labels, &room.first}) {
     EXPECT_NE((*v)[127], -9) << "padded to 128";
     EXPECT_EQ((*v)[128], -9) << "and not beyond";
   }
+}
+
+TEST(Pack, CarriesTheTargetsOfARegression) {
+  Dataset set = rows_of({3, 5, 2});
+  set.target = {0.5f, -1.5f, 4};
+  Room room(256, 256);
+  const std::vector<std::int32_t> rows = {2, 0};
+  pack(set, rows, room.slot());
+  EXPECT_EQ(std::vector<float>(room.targets.begin(), room.targets.begin() + 3),
+            (std::vector<float>{4, 0.5f, 0}));
+  EXPECT_EQ(room.targets[127], 0);
+  EXPECT_EQ(room.targets[128], -9);
 }
 
 TEST(Pack, NothingToPack) {

@@ -84,6 +84,7 @@ class Fnv {
   void add(std::string_view bytes) {
     for (const char c : bytes) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }
+  void add_number(std::uint32_t number) { value_ = (value_ ^ number) * 0x100000001b3u; }
   std::string text() const { return fmt::format("{:016x}", value_); }
 
  private:

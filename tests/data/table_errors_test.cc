@@ -66,13 +66,16 @@ TEST_F(TableErrors, Case23JsonLines) {
   EXPECT_EQ(error("f.jsonl", "{\"text\":null,\"label\":1}\n"),
             "f.jsonl:1: error: column 'text' is null; allowed: a string, a number, true, false");
   EXPECT_EQ(error("f.jsonl", "\n{\"text\":\"é\" 1}\n").substr(0, 27), "f.jsonl:2:13: error: not JS");
+  EXPECT_EQ(error("f.jsonl", "{\"text\":1,\"label\":2}\n{\"text\":1e999}\n"),
+            "f.jsonl:2:9: error: not JSON: the number 1e999 is too large");
   EXPECT_EQ(error("f.jsonl", "{\"text\":1}\n", {Column::numbered(1)}),
             "f.jsonl: error: JSONL has no column 1: its columns go by name; allowed: text");
 }
 
 TEST_F(TableErrors, NotUtf8) {
   EXPECT_EQ(error("f.tsv", "text\tlabel\nx\t1\ncaf\xe9\t0\n"),
-            "f.tsv:3:4: error: not UTF-8 (byte 0xe9); allowed: UTF-8");
+            "f.tsv:3:4: error: not UTF-8 (byte 0xe9); allowed: UTF-8, unless encoding or encoding_errors "
+            "says otherwise");
 }
 
 TEST_F(TableErrors, Format) {

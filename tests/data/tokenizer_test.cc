@@ -1,5 +1,5 @@
 // The tokenizer against Hugging Face's library (tests/golden/make_tokenizer_golden.py), and cases 1, 2,
-// 5, 7, 8 and 13 of the awkward inputs by name.
+// 4, 5, 7, 8 and 13 of the awkward inputs by name.
 #include "data/tokenizer.h"
 
 #include "data/build_dataset.h"
@@ -52,6 +52,14 @@ TEST(Tokenizer, Case1SpecialTokensTypedInText) {
 TEST(Tokenizer, Case2WhiteSpaceControlsSeparate) {
   EXPECT_EQ(pieces(uncased(), "note\tbook one\nline"), "note book one line");
   EXPECT_EQ(pieces(uncased(), "note\r\nbook"), "note book");
+}
+
+// Emoji are unknown words, never nothing, also those that a table of an old Unicode does not have.
+TEST(Tokenizer, Case4NewEmoji) {
+  EXPECT_EQ(pieces(uncased(), "hello \U0001F971 world"), "hello [UNK] world");
+  EXPECT_EQ(pieces(uncased(), "hello\U0001F971"), "[UNK]");
+  EXPECT_EQ(pieces(uncased(), "\U0001F971"), "[UNK]");
+  EXPECT_EQ(pieces(cased(), "\U0001FAE8"), "[UNK]") << "of Unicode 15";
 }
 
 TEST(Tokenizer, Case5Accents) {
