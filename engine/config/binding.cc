@@ -25,6 +25,13 @@ Range from_to_below(double low, double high) {
           .text = fmt::format("in [{}, {})", bound_text(low), bound_text(high))};
 }
 
+Range from_to(std::int64_t low, std::int64_t high) {
+  return {.low = static_cast<double>(low),
+          .low_open = false,
+          .high = static_cast<double>(high) + 1,
+          .text = fmt::format("from {} to {}", low, high)};
+}
+
 std::string number_text(double value) {
   std::string out = fmt::format("{}", value);
   // fmt pads the exponent to two digits; people write 5e-5.

@@ -43,6 +43,12 @@ struct Binding {
   std::function<bool(Spec&, const Value&, const Context&)> set;
   // The member as TOML, empty where it is unset.
   std::function<std::string(const Spec&)> get;
+  std::vector<std::string> later = {};  // choices that a later version brings
+
+  Binding with_later(std::vector<std::string> names) && {
+    later = std::move(names);
+    return std::move(*this);
+  }
 };
 
 struct Range {
@@ -55,7 +61,8 @@ struct Range {
 };
 Range at_least(double low);
 Range above(double low);
-Range from_to_below(double low, double high);  // [low, high)
+Range from_to_below(double low, double high);        // [low, high)
+Range from_to(std::int64_t low, std::int64_t high);  // integers, both ends included
 
 // 5e-5, 0.1, 3.0: the shortest text that reads back as the same number, and is a number in TOML.
 std::string number_text(double value);
@@ -134,7 +141,7 @@ Binding<Spec> boolean(Member Spec::*member) {
 template <typename Spec, typename Member>
 Binding<Spec> choice(Member Spec::*member,
                      std::vector<std::pair<std::string, typename detail::Plain<Member>::type>> choices) {
-  Binding<Spec> binding{"one of", {}, {}, {}, {}};
+  Binding<Spec> binding{"one of", {}, {}, {}, {}, {}};
   for (const auto& [name, unused] : choices) {
     binding.choices.push_back(name);
     binding.range += (binding.range.empty() ? "" : ", ") + name;

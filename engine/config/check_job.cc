@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "data/text_error.h"
+#include "engine/config/scheduler_kwargs.h"
+#include "engine/config/special_bindings.h"
 
 namespace shoal::engine::config {
 namespace {
@@ -21,12 +25,60 @@ class JobRules {
   }
 
   void evaluation() const {
-    if (given("validation_file")) return;
-    if (job_.load_best_model_at_end) {
-      problem("load_best_model_at_end", "load_best_model_at_end needs a validation_file");
+    if (given("validation_file") || given("validation_split_percentage") || given("folds")) return;
+    constexpr std::string_view kRows = "a validation_file, validation_split_percentage or folds";
+    for (const char* key : {"load_best_model_at_end", "early_stopping_patience"}) {
+      if (is_on(key)) problem(key, fmt::format("{} needs {}", key, kRows));
     }
     if (job_.eval_strategy.value_or(Strategy::kNo) != Strategy::kNo) {
-      problem("eval_strategy", "eval_strategy needs a validation_file; allowed without: no");
+      problem("eval_strategy", fmt::format("eval_strategy needs {}; allowed without: no", kRows));
+    }
+  }
+
+  // One source of rows to evaluate on.
+  void evaluation_rows() const {
+    for (const char* other : {"validation_file", "validation_split_percentage"}) {
+      if (given("folds") && given(other)) {
+        problem(other,
+                fmt::format("{} and folds: a fold is evaluated on its own part of train_file; remove one "
+                            "of the two",
+                            other));
+      }
+    }
+    if (given("validation_file") && given("validation_split_percentage")) {
+      problem(
+          "validation_split_percentage",
+          "validation_split_percentage and validation_file: there are rows to evaluate on already; remove "
+          "one of the two");
+    }
+  }
+
+  // What Trainer's EarlyStoppingCallback asserts.
+  void early_stopping() const {
+    if (job_.early_stopping_patience && job_.eval_strategy == Strategy::kNo) {
+      problem("early_stopping_patience",
+              "early_stopping_patience needs evaluations, but eval_strategy is 'no'");
+    }
+    if (job_.early_stopping_threshold > 0 && !job_.early_stopping_patience) {
+      problem("early_stopping_threshold", "early_stopping_threshold needs early_stopping_patience");
+    }
+  }
+
+  void metric() const {
+    const ProblemType type = job_.problem_type.value_or(ProblemType::kSingleLabelClassification);
+    const std::vector<std::string> names = metrics_of(type);
+    const std::string& name = job_.metric_for_best_model;
+    if (name.empty() || std::ranges::find(names, name) != names.end()) return;
+    problem("metric_for_best_model",
+            fmt::format("metric_for_best_model is {}, which a {} does not have", data::in_quotes(name),
+                        type == ProblemType::kRegression ? "regression" : "classification") +
+                data::allowed_and_nearest("", names));
+  }
+
+  void regression() const {
+    if (job_.problem_type == ProblemType::kRegression && job_.label_smoothing_factor > 0) {
+      problem("label_smoothing_factor",
+              "label_smoothing_factor spreads over classes, but problem_type is 'regression'");
     }
   }
 
@@ -65,6 +117,10 @@ class JobRules {
 
  private:
   bool given(const std::string& key) const { return raw_.values.contains(key); }
+  bool is_on(std::string_view key) const {
+    return key == "load_best_model_at_end" ? job_.load_best_model_at_end
+                                           : job_.early_stopping_patience.has_value();
+  }
 
   void problem(const std::string& key, std::string what) const {
     const auto found = raw_.values.find(key);
@@ -80,16 +136,42 @@ const Place& name_place(const RawJob& job) {
   return job.values.at("name").place;
 }
 
-// What would tell the jobs of one sweep apart; nothing where the name has it already (and --set has made
+// What would tell the jobs of one [[job]] apart; nothing where the name has it already (and --set has made
 // all values one).
 std::string hint(const RawJob& job) {
   std::string templates;
-  for (const std::string& key : job.swept) {
-    const std::string name = fmt::format("{{{}}}", key);
-    if (job.values.at("name").written.find(name) != std::string::npos) continue;
+  for (const std::string& label : job.labels) {
+    const std::string& written = job.values.at("name").written;
+    const std::string name = fmt::format("{{{}}}", label);
+    if (written.find(name) != std::string::npos || written.find("{" + label + ":") != std::string::npos)
+      continue;
     templates += (templates.empty() ? "" : "-") + name;
   }
   return templates.empty() ? "" : fmt::format("; a name with {} would tell them apart", templates);
+}
+
+// "seed=1, fold=0": in what `job` differs from another job of its [[job]].
+std::string differences(const RawJob& job, const RawJob& other) {
+  std::string out;
+  const auto add = [&](const std::string& name, const std::string& own, const std::string& others) {
+    if (own != others) out += fmt::format("{}{}={}", out.empty() ? "" : ", ", name, own);
+  };
+  const auto text = [](const RawJob& of, const std::string& name) {
+    const Value* value = of.find(name);
+    return value ? value->compact() : std::string();
+  };
+  for (const std::string& name : job.varied) add(name, text(job, name), text(other, name));
+  add("fold", fmt::format("{}", job.fold.value_or(-1)), fmt::format("{}", other.fold.value_or(-1)));
+  return out;
+}
+
+std::string both(const RawJob& job, const RawJob& other) {
+  if (other.place != job.place) {
+    return fmt::format("the job of {} and that of {}", other.place.text(), job.place.text());
+  }
+  const std::string first = differences(other, job);
+  return "two jobs of one [[job]]" +
+         (first.empty() ? first : fmt::format(" ({} and {})", first, differences(job, other)));
 }
 
 }  // namespace
@@ -99,24 +181,27 @@ void check_job(const RawJob& raw, const JobSpec& job, Problems& problems) {
   rules.required("model");
   rules.required("train_file");
   rules.evaluation();
+  rules.evaluation_rows();
+  rules.early_stopping();
+  rules.metric();
+  rules.regression();
   rules.best_model();
   rules.columns();
   rules.lengths();
+  check_scheduler_kwargs(raw, job, problems);
 }
 
 void check_names(std::span<const RawJob> jobs, std::span<const std::string> names, Problems& problems) {
   std::map<std::string, std::size_t> first;
+  std::set<std::pair<std::string, Place>> told;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (names[i].empty()) continue;
     const auto [found, is_new] = first.try_emplace(names[i], i);
     if (is_new) continue;
     const RawJob& other = jobs[found->second];
-    const std::string where =
-        other.place == jobs[i].place
-            ? "two jobs of one [[job]]"
-            : fmt::format("the job of {} and that of {}", other.place.text(), jobs[i].place.text());
-    problems.add(name_place(jobs[i]),
-                 fmt::format("{} have the name {}{}", where, data::in_quotes(names[i]), hint(jobs[i])));
+    if (!told.emplace(names[i], jobs[i].place).second) continue;  // of many alike, two say it all
+    problems.add(name_place(jobs[i]), fmt::format("{} have the name {}{}", both(jobs[i], other),
+                                                  data::in_quotes(names[i]), hint(jobs[i])));
   }
   for (const auto& [name, index] : first) {
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {

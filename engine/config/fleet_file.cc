@@ -51,6 +51,10 @@ void set_typed(const std::vector<TypedKey>& typed, const std::vector<std::string
                std::vector<RawJob>& jobs) {
   for (const TypedKey& key : typed) {
     if (key.scope != TypedKey::Scope::kOneJob) continue;
+    if (key.key == "folds") {
+      throw UsageError(
+          fmt::format("{}: error: folds make jobs; allowed: --set defaults.folds=N", key.value.place.text()));
+    }
     const auto found = std::ranges::find(names, key.job);
     if (found == names.end()) {
       throw UsageError(fmt::format("{}: error: no job {}", key.value.place.text(), data::in_quotes(key.job)) +
@@ -91,7 +95,7 @@ FleetSpec parse_fleet(const std::string& text, const std::filesystem::path& file
   const Sections sections = read_sections(top, problems);
   bind_fleet(sections, typed, fleet, context, problems);
 
-  std::vector<RawJob> jobs = expand(sections, typed, problems);
+  std::vector<RawJob> jobs = expand(sections, typed, context, problems);
   std::vector<std::string> names;
   for (const RawJob& job : jobs) names.push_back(resolve_name(job, problems));
   check_names(jobs, names, problems);

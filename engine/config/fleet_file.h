@@ -1,7 +1,7 @@
 // The fleet file: a TOML file that says which jobs there are (docs/fleet-file.md, INTERFACE of shoal).
 //
-// Reading goes in passes, each in a file of its own: parse_toml -> sections (known keys) -> expand
-// (defaults, sweeps, --set) -> templates -> bind_job (values, ranges, files on disk) -> check_job.
+// Reading goes in passes, each in a file of its own: parse_toml -> sections (known keys) -> expand (defaults,
+// presets, each, sweep, --set, folds) -> templates -> bind_job (values, ranges, files on disk) -> check_job.
 // Mistakes are collected over all passes and thrown as one Error, a line a mistake.
 #pragma once
 

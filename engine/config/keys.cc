@@ -1,6 +1,10 @@
 #include "engine/config/keys.h"
 
+#include <algorithm>
+
 #include "data/text_error.h"
+#include "engine/config/folds.h"
+#include "engine/config/scheduler_kwargs.h"
 #include "engine/config/special_bindings.h"
 
 namespace shoal::engine::config {
@@ -11,7 +15,8 @@ using Job = JobSpec;
 // In the order of the documentation: what to train on, how, when to look, how to keep it.
 // clang-format off
 std::vector<Key<JobSpec>> make_job_keys() {
-  const std::string same = "same", ours = "-", in_config = "that of config.json";
+  const std::string same = "same", script = "same (in run_glue.py)", ours = "-";
+  const std::string in_config = "that of config.json";
   return {
       {"name", "must be given", ours,
        "Name of the job and of its folder under output_dir; \"a/b\" makes nested folders.",
@@ -22,13 +27,31 @@ std::vector<Key<JobSpec>> make_job_keys() {
        model()},
       {"task", {}, "a pipeline's task",
        "What the head does.",
-       choice(&Job::task, {{"text-classification", "text-classification"}})},
-      {"train_file", "must be given", same,
+       choice(&Job::task, {{"text-classification", "text-classification"}})
+           .with_later({"token-classification", "question-answering", "multiple-choice", "fill-mask",
+                        "sentence-similarity"})},
+      {"problem_type", "\"single_label_classification\"", "same (in config.json)",
+       "Whether the labels are classes or numbers to be met.",
+       choice(&Job::problem_type, {{"single_label_classification", ProblemType::kSingleLabelClassification},
+                                   {"regression", ProblemType::kRegression}})
+           .with_later({"multi_label_classification"})},
+      {"train_file", "must be given", script,
        "Rows to train on: .tsv, .csv, .jsonl.",
        input_file(&Job::train_file)},
-      {"validation_file", "none: no evaluation", same,
+      {"validation_file", "none: no evaluation", script,
        "Rows to evaluate on.",
        input_file(&Job::validation_file)},
+      {"validation_split_percentage", "none", "same (in run_mlm.py, default 5)",
+       "Instead of a validation_file: so many of a hundred rows of train_file are evaluated on, not trained on.",
+       integer(&Job::validation_split_percentage, from_to(1, 99))},
+      {"folds", "none", ours,
+       "Instead of a validation_file: makes a job a fold, evaluated on that part of train_file and trained on the "
+       "others. n parts of about the same labels; group, a column, whose rows of one value stay together; "
+       "repeats, to cut anew so many times; seed (0); only, for that one fold.",
+       folds()},
+      {"test_file", "none", script,
+       "Rows whose predictions are written to predictions.tsv when the job ends.",
+       input_file(&Job::test_file)},
       {"text", {}, ours,
        "Column of the text: its name, or its number from 1.",
        column(&Job::text)},
@@ -44,13 +67,19 @@ std::vector<Key<JobSpec>> make_job_keys() {
       {"delimiter", "by the file's extension", ours,
        "What separates the columns; a comma or a semicolon makes a CSV of any file, a tab a TSV.",
        delimiter()},
-      {"max_seq_length", {}, "same (128 in run_glue.py)",
+      {"encoding", {}, ours,
+       "Character encoding of the job's data files.",
+       encoding()},
+      {"encoding_errors", {}, ours,
+       "Bytes that the encoding does not have: strict refuses the file, replace puts U+FFFD, ignore drops them.",
+       choice(&Job::encoding_errors, {{"strict", "strict"}, {"replace", "replace"}, {"ignore", "ignore"}})},
+      {"max_seq_length", {}, "same (in run_glue.py)",
        "Tokens of a row, [CLS] and [SEP] included; the rest is cut.",
        integer(&Job::max_seq_length, at_least(3))},
-      {"max_train_samples", "all", same,
+      {"max_train_samples", "all", script,
        "Train on the first so many rows only.",
        integer(&Job::max_train_samples, at_least(1))},
-      {"max_eval_samples", "all", same,
+      {"max_eval_samples", "all", script,
        "Evaluate on the first so many rows only.",
        integer(&Job::max_eval_samples, at_least(1))},
 
@@ -85,14 +114,24 @@ std::vector<Key<JobSpec>> make_job_keys() {
       {"lr_scheduler_type", {}, same,
        "How the rate moves after the warm-up.",
        choice(&Job::lr_scheduler_type, {{"linear", Scheduler::kLinear}, {"cosine", Scheduler::kCosine},
+                                        {"cosine_with_restarts", Scheduler::kCosineWithRestarts},
+                                        {"cosine_with_min_lr", Scheduler::kCosineWithMinLr},
+                                        {"polynomial", Scheduler::kPolynomial},
+                                        {"inverse_sqrt", Scheduler::kInverseSqrt},
                                         {"constant", Scheduler::kConstant},
-                                        {"constant_with_warmup", Scheduler::kConstantWithWarmup}})},
+                                        {"constant_with_warmup", Scheduler::kConstantWithWarmup},
+                                        {"warmup_stable_decay", Scheduler::kWarmupStableDecay}})
+           .with_later({"reduce_lr_on_plateau", "cosine_warmup_with_min_lr", "greedy"})},
+      {"lr_scheduler_kwargs", "none", same,
+       "Settings of the schedule: " + scheduler_kwargs_text() + ".",
+       scheduler_kwargs()},
       {"warmup_steps", {}, same,
        "Updates of linear warm-up, or below 1 their share of all updates, rounded up.",
        warmup_steps()},
-      {"optim", {}, "same (default adamw_torch_fused: the same sums)",
+      {"optim", {}, "same (default adamw_torch_fused, which means the same here)",
        "The optimizer.",
-       choice(&Job::optim, {{"adamw_torch", "adamw_torch"}})},
+       choice(&Job::optim, {{"adamw_torch", "adamw_torch"}, {"adamw_torch_fused", "adamw_torch"}})
+           .with_later({"lamb", "lars"})},
       {"weight_decay", {}, same,
        "AdamW's decay; none on biases and LayerNorm.",
        number(&Job::weight_decay, at_least(0))},
@@ -124,11 +163,15 @@ std::vector<Key<JobSpec>> make_job_keys() {
        "Arithmetic of the heavy parts; auto is bf16 where the device is fast at it, else fp32. Master weights, "
        "sums and optimizer are always fp32.",
        choice(&Job::precision, {{"auto", Precision::kAuto}, {"bf16", Precision::kBf16}, {"fp32", Precision::kFp32}})},
+      {"gemm", {}, ours,
+       "Whose matrix products: the engine's own, whose bits depend on the job alone; auto means own; a library's are not "
+       "yet in this version of shoal.",
+       gemm()},
 
-      {"eval_strategy", "epoch where there is a validation_file, else no", "same (default no)",
+      {"eval_strategy", "epoch where there are rows to evaluate on, else no", "same (default no)",
        "When to evaluate.",
        choice(&Job::eval_strategy, {{"no", Strategy::kNo}, {"steps", Strategy::kSteps}, {"epoch", Strategy::kEpoch}})},
-      {"eval_steps", {}, "same (default: logging_steps)",
+      {"eval_steps", {}, "same (default none: that of logging_steps)",
        "Updates between evaluations, for eval_strategy = \"steps\".",
        integer(&Job::eval_steps, at_least(1))},
       {"logging_steps", {}, "same (default 500)",
@@ -143,6 +186,12 @@ std::vector<Key<JobSpec>> make_job_keys() {
       {"load_best_model_at_end", {}, same,
        "Keep the weights of the best evaluation instead of the last ones.",
        boolean(&Job::load_best_model_at_end)},
+      {"early_stopping_patience", "none", "EarlyStoppingCallback's",
+       "Stop after so many evaluations in a row without a better metric_for_best_model.",
+       integer(&Job::early_stopping_patience, at_least(1))},
+      {"early_stopping_threshold", {}, "EarlyStoppingCallback's",
+       "How much better an evaluation must be to count.",
+       number(&Job::early_stopping_threshold, at_least(0))},
       {"save_dtype", {}, ours,
        "Number format of the weights that are written.",
        choice(&Job::save_dtype, {{"float32", SaveDtype::kFloat32}, {"bfloat16", SaveDtype::kBfloat16},
@@ -168,6 +217,15 @@ std::vector<Key<FleetSpec>> make_fleet_keys() {
        "What a mistake that shows before training does: refuse stops the fleet, skip fails that job and trains the "
        "others. Later faults always fail their job alone.",
        choice(&FleetSpec::on_error, {{"refuse", OnError::kRefuse}, {"skip", OnError::kSkip}})},
+      {"price_per_hour", "none", "-",
+       "What an hour of the machine costs, in any money: the results say what a job cost.",
+       number(&FleetSpec::price_per_hour, at_least(0))},
+      {"cache_dir", "none: nothing is kept", "-",
+       "Folder where tokenised files are kept for the next run.",
+       output_folder(&FleetSpec::cache_dir)},
+      {"report_to", "\"none\"", "same",
+       "Services to report to.",
+       report_to()},
   };
 }
 // clang-format on
@@ -229,6 +287,11 @@ void set_key(const Key<Spec>& key, Spec& spec, const Value& value, const Context
     throw Error(key.name + ": " + error.what());
   }
   if (done) return;
+  const std::vector<std::string>& later = key.binding.later;
+  if (std::ranges::find(later, value.written) != later.end()) {
+    throw Error(fmt::format("{} = {}: not yet in this version of shoal", key.name, value.shown()) +
+                data::allowed_and_nearest("", key.binding.choices));
+  }
   std::string what = fmt::format("{} is {}", key.name, value.shown());
   if (!key.binding.choices.empty()) {
     what += data::allowed_and_nearest(value.written, key.binding.choices);

@@ -106,10 +106,18 @@ Value parse_typed_value(const std::string& text, const Place& place) {
     value = {};
   }
   if (value.type == Value::Type::kOther) {
-    value.type = Value::Type::kText;
-    value.written = text;
+    value = text_value(text, place);
   }
   value.place = place;
+  return value;
+}
+
+Value data_value(const std::string& text, const Place& place) {
+  Value value = parse_typed_value(text, place);
+  // "7 # seven" or "[7]" is TOML, but in a cell it is a text.
+  const bool is_scalar = value.is_number() || value.type == Value::Type::kBool;
+  if (!is_scalar || value.written != text) value = text_value(text, place);
+  value.is_data = true;
   return value;
 }
 

@@ -1,5 +1,7 @@
 #include "engine/config/sections.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "data/text_error.h"
@@ -9,27 +11,15 @@
 namespace shoal::engine::config {
 namespace {
 
-const std::vector<std::string> kSections = {"fleet", "defaults", "job"};
-
-bool is_later_section(std::string_view key) {
-  return key == "trunk" || key == "preset";
-}
-
-// Why `key` cannot stand in a section that takes `names`, as `place` is called.
-std::string unknown_key(const std::string& key, const std::vector<std::string>& names,
-                        std::string_view place) {
-  if (const std::string_view answer = foreign_key_answer(key); !answer.empty()) {
-    return fmt::format("{}: {}", key, answer);
-  }
-  return fmt::format("unknown key {} in {}", data::in_quotes(key), place) +
-         data::allowed_and_nearest(key, names);
+bool is_section(std::string_view key) {
+  return std::ranges::find(section_names(), key) != section_names().end();
 }
 
 void read_fleet(const Value& section, Sections& sections, Problems& problems) {
   for (const Entry& entry : section.table) {
     if (find_fleet_key(entry.key)) {
       sections.fleet.push_back(entry);
-    } else if (std::ranges::find(kSections, entry.key) != kSections.end()) {
+    } else if (is_section(entry.key)) {
       problems.add(entry.place,
                    fmt::format("{} is under [fleet]: in TOML a key belongs to the section above it; "
                                "move it above the first [section]",
@@ -43,69 +33,67 @@ void read_fleet(const Value& section, Sections& sections, Problems& problems) {
   }
 }
 
-// Keys of jobs; `section` is how it is called in messages.
-void read_job_keys(const Table& table, std::string_view section, Table& keys, Problems& problems) {
-  for (const Entry& entry : table) {
-    if (find_job_key(entry.key)) {
-      keys.push_back(entry);
-    } else if (std::ranges::find(kSections, entry.key) != kSections.end()) {
-      problems.add(entry.place, fmt::format("{} is under {}: in TOML a key belongs to the section above it; "
-                                            "move it above the first [section]",
-                                            entry.key, section));
-    } else if (find_fleet_key(entry.key)) {
-      problems.add(entry.place, fmt::format("{} is a key of the whole fleet; move it to [fleet]", entry.key));
-    } else if (entry.key == "sweep") {
-      problems.add(entry.place, fmt::format("sweep in {}; it belongs in a [[job]]", section));
-    } else {
-      problems.add(entry.place, unknown_key(entry.key, job_key_names(), section));
+void read_defaults(const Value& section, Sections& sections, Problems& problems) {
+  Table keys = section.table;
+  if (const auto use = take(keys, "use")) sections.use = read_use(use->value, problems);
+  read_job_keys(keys, "[defaults]", sections.defaults, problems);
+}
+
+void read_presets(const Value& section, Sections& sections, Problems& problems) {
+  for (const Entry& preset : section.table) {
+    if (preset.value.type != Value::Type::kTable) {
+      problems.add(preset.place,
+                   fmt::format("{} in [preset]; allowed: keys in sections [preset.NAME]", preset.key));
+      continue;
+    }
+    Table& keys = sections.presets[preset.key];
+    read_job_keys(preset.value.table, fmt::format("[preset.{}]", preset.key), keys, problems);
+    if (const auto name = take(keys, "name")) {
+      problems.add(name->place,
+                   fmt::format("name in [preset.{}]; a job's name belongs in its [[job]]", preset.key));
     }
   }
 }
 
-void read_sweep(const Value& sweep, Table& to, Problems& problems) {
-  if (sweep.type != Value::Type::kTable) {
-    problems.add(sweep.place, fmt::format("sweep is {}; allowed: sweep.KEY = [ values ]", sweep.shown()));
+// One trunk that several heads share: read and checked as a later version will, so that its mistakes show,
+// and refused.
+void read_trunk(const Value& trunk, Sections& sections, Problems& problems) {
+  problems.add(trunk.place, fmt::format("[[trunk]]: {}", foreign_key_answer("trunk")));
+  Table keys = trunk.table;
+  const auto name = take(keys, "name");
+  if (!name || name->value.type != Value::Type::kText || name->value.written.empty()) {
+    problems.add(name ? name->value.place : trunk.place,
+                 fmt::format("the trunk {}; allowed: a name that jobs give as their trunk",
+                             name ? "has the name " + name->value.shown() : "has no name"));
     return;
   }
-  for (const Entry& entry : sweep.table) {
-    if (!find_job_key(entry.key)) {
-      problems.add(entry.place, unknown_key(entry.key, job_key_names(), "sweep"));
-    } else if (entry.value.type == Value::Type::kTable) {
-      problems.add(entry.place, fmt::format("sweep.{} draws from a range: not yet in this version of shoal; "
-                                            "allowed: a list of values",
-                                            entry.key));
-    } else if (entry.value.type != Value::Type::kArray) {
-      problems.add(entry.value.place,
-                   fmt::format("sweep.{} is {}; allowed: a list of values", entry.key, entry.value.shown()));
-    } else if (entry.value.items.empty()) {
-      problems.add(entry.value.place,
-                   fmt::format("sweep.{} is an empty list, so there would be no job", entry.key));
-    } else {
-      to.push_back(entry);
+  const std::string& text = name->value.written;
+  if (sections.trunks.contains(text)) {
+    problems.add(name->value.place, fmt::format("two trunks have the name {}", data::in_quotes(text)));
+  }
+  if (const auto mode = take(keys, "mode")) {
+    const std::vector<std::string> modes = {"joint", "frozen"};
+    if (std::ranges::find(modes, mode->value.written) == modes.end()) {
+      problems.add(mode->value.place, fmt::format("mode is {}", mode->value.shown()) +
+                                          data::allowed_and_nearest(mode->value.written, modes));
     }
   }
+  read_job_keys(keys, "[[trunk]]", sections.trunks[text], problems);
 }
 
 void read_job(const Value& job, Sections& sections, Problems& problems) {
-  if (job.type != Value::Type::kTable) {
+  if (job.type == Value::Type::kTable) {
+    sections.jobs.push_back(read_job_block(job, problems));
+  } else {
     problems.add(job.place,
                  fmt::format("a job is {}; allowed: a table such as {{ name = \"a\" }}", job.shown()));
-    return;
   }
-  JobBlock block{.place = job.place, .keys = {}, .sweep = {}};
-  Table keys = job.table;
-  if (const auto sweep = std::ranges::find(keys, "sweep", &Entry::key); sweep != keys.end()) {
-    read_sweep(sweep->value, block.sweep, problems);
-    keys.erase(sweep);
-  }
-  read_job_keys(keys, "[[job]]", block.keys, problems);
-  sections.jobs.push_back(std::move(block));
 }
 
 bool is_table(const Entry& entry, Problems& problems) {
   if (entry.value.type == Value::Type::kTable) return true;
-  problems.add(entry.place,
-               fmt::format("{0} is {1}; allowed: a section [{0}]", entry.key, entry.value.shown()));
+  problems.add(entry.place, fmt::format("{0} is {1}; allowed: a section [{0}{2}]", entry.key,
+                                        entry.value.shown(), entry.key == "preset" ? ".NAME" : ""));
   return false;
 }
 
@@ -120,10 +108,17 @@ void read_jobs(const Entry& entry, Sections& sections, Problems& problems) {
   }
 }
 
+void read_trunks(const Entry& entry, Sections& sections, Problems& problems) {
+  const auto is_table = [](const Value& item) { return item.type == Value::Type::kTable; };
+  if (entry.value.type == Value::Type::kArray && std::ranges::all_of(entry.value.items, is_table)) {
+    for (const Value& trunk : entry.value.items) read_trunk(trunk, sections, problems);
+  } else {
+    problems.add(entry.place, "a trunk is written [[trunk]], with two brackets");
+  }
+}
+
 void read_stray_key(const Entry& entry, Problems& problems) {
-  if (is_later_section(entry.key)) {
-    problems.add(entry.place, fmt::format("{}: {}", entry.key, foreign_key_answer(entry.key)));
-  } else if (find_job_key(entry.key)) {
+  if (find_job_key(entry.key)) {
     problems.add(entry.place,
                  fmt::format("{} is outside of any section; move it to [defaults] or a [[job]]", entry.key));
   } else if (find_fleet_key(entry.key)) {
@@ -132,7 +127,7 @@ void read_stray_key(const Entry& entry, Problems& problems) {
     problems.add(entry.place, fmt::format("{}: {}", entry.key, answer));
   } else {
     problems.add(entry.place, "unknown section " + data::in_quotes(entry.key) +
-                                  data::allowed_and_nearest(entry.key, kSections));
+                                  data::allowed_and_nearest(entry.key, section_names()));
   }
 }
 
@@ -144,8 +139,11 @@ Sections read_sections(const Value& file, Problems& problems) {
     if (entry.key == "fleet") {
       if (is_table(entry, problems)) read_fleet(entry.value, sections, problems);
     } else if (entry.key == "defaults") {
-      if (is_table(entry, problems))
-        read_job_keys(entry.value.table, "[defaults]", sections.defaults, problems);
+      if (is_table(entry, problems)) read_defaults(entry.value, sections, problems);
+    } else if (entry.key == "preset") {
+      if (is_table(entry, problems)) read_presets(entry.value, sections, problems);
+    } else if (entry.key == "trunk") {
+      read_trunks(entry, sections, problems);
     } else if (entry.key == "job") {
       read_jobs(entry, sections, problems);
     } else {

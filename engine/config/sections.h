@@ -1,23 +1,23 @@
 // The first pass over a fleet file: which sections there are, and that every key in them is known.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "engine/config/job_block.h"
 #include "engine/config/problems.h"
 #include "engine/config/value.h"
 
 namespace shoal::engine::config {
 
-// One [[job]] as written: it becomes one job, or many.
-struct JobBlock {
-  Place place;
-  Table keys;
-  Table sweep;  // key -> list of values
-};
-
 struct Sections {
   Table fleet;
   Table defaults;
+  std::optional<Use> use;                // of [defaults]
+  std::map<std::string, Table> presets;  // keys of jobs, by NAME of [preset.NAME]
+  std::map<std::string, Table> trunks;   // keys of jobs, by name
   std::vector<JobBlock> jobs;
 };
 

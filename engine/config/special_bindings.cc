@@ -1,7 +1,10 @@
 #include "engine/config/special_bindings.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "data/text_decoder.h"
 #include "data/utf8.h"
 #include "engine/config/find_model.h"
 
@@ -14,19 +17,13 @@ Binding<JobSpec> column_binding(Member JobSpec::*member) {
           {},
           {},
           [=](JobSpec& job, const Value& value, const Context&) {
-            if (value.type == Value::Type::kText && !value.written.empty()) {
-              job.*member = data::Column::named(value.written);
-              return true;
-            }
-            if (value.type != Value::Type::kInteger || value.integer < 1 || value.integer > 1'000'000)
-              return false;
-            job.*member = data::Column::numbered(static_cast<int>(value.integer));
-            return true;
+            const auto column = column_of(value);
+            if (column) job.*member = *column;
+            return column.has_value();
           },
           [=](const JobSpec& job) {
             const data::Column* set = detail::present(job.*member);
-            if (!set) return std::string();
-            return set->number > 0 ? std::to_string(set->number) : toml_string(set->name);
+            return set ? column_toml(*set) : std::string();
           }};
 }
 
@@ -48,7 +45,34 @@ bool has_control_character(std::string_view name) {
   return false;
 }
 
+// A key of which only one value exists yet: nothing is kept.
+template <typename Spec>
+Binding<Spec> only_value(const std::string& value, std::vector<std::string> aliases,
+                         std::vector<std::string> later, bool is_shown) {
+  Binding<Spec> binding{"one of", value, {value}, {}, {}, std::move(later)};
+  for (const std::string& alias : aliases) {
+    binding.range += ", " + alias;
+    binding.choices.push_back(alias);
+  }
+  binding.set = [names = binding.choices](Spec&, const Value& given, const Context&) {
+    return given.type == Value::Type::kText && std::ranges::find(names, given.written) != names.end();
+  };
+  binding.get = [=](const Spec&) { return is_shown ? toml_string(value) : std::string(); };
+  return binding;
+}
+
 }  // namespace
+
+std::optional<data::Column> column_of(const Value& value) {
+  constexpr std::int64_t kMostColumns = 1'000'000;
+  if (value.type == Value::Type::kText && !value.written.empty()) return data::Column::named(value.written);
+  if (value.type != Value::Type::kInteger || value.integer < 1 || value.integer > kMostColumns) return {};
+  return data::Column::numbered(static_cast<int>(value.integer));
+}
+
+std::string column_toml(const data::Column& column) {
+  return column.number > 0 ? std::to_string(column.number) : toml_string(column.name);
+}
 
 std::string bad_job_name(std::string_view name) {
   constexpr std::size_t kLongestPart = 200;  // file systems take 255 bytes; temporary names add to it
@@ -106,6 +130,24 @@ Binding<JobSpec> column(std::optional<data::Column> JobSpec::*member) {
   return column_binding(member);
 }
 
+Binding<JobSpec> gemm() {
+  return only_value<JobSpec>("own", {"auto"}, {}, true);
+}
+
+Binding<FleetSpec> report_to() {
+  return only_value<FleetSpec>("none", {}, {"all", "tensorboard", "wandb", "mlflow", "comet_ml", "clearml"},
+                               false);
+}
+
+Binding<JobSpec> encoding() {
+  Binding<JobSpec> binding = text(&JobSpec::encoding);
+  binding.type = "a name that iconv or Python knows, such as utf-8, latin-1, cp1252 or utf-16";
+  binding.set = [set = binding.set](JobSpec& job, const Value& value, const Context& context) {
+    return set(job, value, context) && data::known_encoding(job.encoding);
+  };
+  return binding;
+}
+
 Binding<JobSpec> delimiter() {
   return {"one ASCII character, such as \";\" or \"\\t\"",
           {},
@@ -149,15 +191,28 @@ Binding<JobSpec> warmup_steps() {
   return binding;
 }
 
+std::vector<std::string> metrics_of(ProblemType type) {
+  if (type == ProblemType::kRegression)
+    return {"loss", "pearson", "spearmanr", "combined_score", "mse", "mae"};
+  return {"loss", "accuracy", "f1", "f1_macro", "f1_micro", "f1_weighted", "matthews_correlation"};
+}
+
 Binding<JobSpec> metric() {
   Binding<JobSpec> binding = text(&JobSpec::metric_for_best_model);
-  binding.type = "a metric's name: accuracy, f1, f1_macro, f1_micro, f1_weighted, matthews_correlation, loss";
-  binding.set = [](JobSpec& job, const Value& value, const Context&) {
+  binding.type = "one of";
+  binding.choices = metrics_of(ProblemType::kSingleLabelClassification);
+  for (const std::string& name : metrics_of(ProblemType::kRegression)) {
+    if (name != "loss") binding.choices.push_back(name);
+  }
+  binding.range = fmt::format("{}", fmt::join(binding.choices, ", "));
+  binding.set = [names = binding.choices](JobSpec& job, const Value& value, const Context&) {
     constexpr std::string_view kPrefix = "eval_";
     if (value.type != Value::Type::kText) return false;
     const bool prefixed = value.written.starts_with(kPrefix);
-    job.metric_for_best_model = value.written.substr(prefixed ? kPrefix.size() : 0);
-    return !job.metric_for_best_model.empty();
+    const std::string name = value.written.substr(prefixed ? kPrefix.size() : 0);
+    if (std::ranges::find(names, name) == names.end()) return false;
+    job.metric_for_best_model = name;
+    return true;
   };
   return binding;
 }

@@ -31,6 +31,7 @@ std::string default_value(const Key<JobSpec>& key) {
 Value Templates::resolve(const std::string& key, const Value& value) const {
   Value resolved = value;
   std::vector<std::string> open = {key};
+  if (value.is_data) return resolved;
   if (value.type == Value::Type::kText) resolved.written = fill(value.written, open);
   for (Entry& entry : resolved.table) {
     if (entry.value.type == Value::Type::kText) entry.value.written = fill(entry.value.written, open);
@@ -74,10 +75,16 @@ std::string Templates::lookup(const std::string& name, std::vector<std::string>&
     is_integer = true;
     return fmt::format("{}", job_.trial);
   }
+  if (name == "fold") {
+    require(job_.fold.has_value(), "{{fold}} in a template, but the job has no folds");
+    is_integer = true;
+    return fmt::format("{}", *job_.fold);
+  }
   require(std::ranges::find(open, name) == open.end(), "{{{}}} needs itself in a template", name);
-  if (const auto found = job_.values.find(name); found != job_.values.end()) {
-    const Value& value = found->second;
+  if (const Value* found = job_.find(name)) {
+    const Value& value = *found;
     is_integer = value.type == Value::Type::kInteger;
+    if (value.is_data) return value.written;
     if (value.type == Value::Type::kText) {
       open.push_back(name);
       std::string text = fill(value.written, open);
@@ -95,10 +102,13 @@ std::string Templates::lookup(const std::string& name, std::vector<std::string>&
     return value;
   }
   std::vector<std::string> known = job_key_names();
-  known.push_back("trial");
-  std::string what = fmt::format("unknown name '{{{}}}' in a template", name);
-  if (name == "fold") what += "; folds are not yet in this version of shoal";
-  what += "; allowed: the keys of a job, trial";
+  known.insert(known.end(), {"trial", "fold"});
+  std::string what =
+      fmt::format("unknown name '{{{}}}' in a template; allowed: the keys of a job, trial, fold", name);
+  for (const auto& [variable, unused] : job_.variables) {
+    what += ", " + variable;
+    known.push_back(variable);
+  }
   if (const std::string near = data::nearest_name(name, known); !near.empty())
     what += fmt::format("; did you mean '{}'?", near);
   throw Error(what);

@@ -1,7 +1,9 @@
 // Templates in the texts of a job: "lr{learning_rate}-s{seed}", "glue/{name}/train.tsv", "t{trial:03}".
 //
 //   {key}       any key of the job, as written in the file; else its default, where it has one
-//   {trial}     number of the job in the expansion of its [[job]], from 0
+//   {variable}  a name that `each` sets and that is no key
+//   {fold}      number of the job's fold, from 0
+//   {trial}     number of the job's point of the sweep, from 0
 //   {trial:03}  an integer, with zeros to three digits
 //   {{ and }}   the braces themselves
 #pragma once

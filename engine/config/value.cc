@@ -8,7 +8,8 @@ namespace shoal::engine::config {
 
 std::string Place::text() const {
   std::string out = file.string();
-  if (line > 0) out += fmt::format(":{}:{}", line, column);
+  if (line > 0) out += fmt::format(":{}", line);
+  if (line > 0 && column > 0) out += fmt::format(":{}", column);
   return out;
 }
 
@@ -25,11 +26,38 @@ std::string Value::shown() const {
   }
 }
 
+std::string Value::compact() const {
+  if (type != Type::kTable) return type == Type::kArray ? shown() : written;
+  std::string out;
+  for (const Entry& entry : table) {
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", entry.key, entry.value.compact());
+  }
+  return out;
+}
+
 const Value* Value::find(std::string_view key) const {
   for (const Entry& entry : table) {
     if (entry.key == key) return &entry.value;
   }
   return nullptr;
+}
+
+Value text_value(const std::string& text, const Place& place) {
+  Value value;
+  value.type = Value::Type::kText;
+  value.written = text;
+  value.place = place;
+  return value;
+}
+
+Value integer_value(std::int64_t number, const Place& place) {
+  Value value;
+  value.type = Value::Type::kInteger;
+  value.written = fmt::format("{}", number);
+  value.integer = number;
+  value.real = static_cast<double>(number);
+  value.place = place;
+  return value;
 }
 
 std::string toml_string(std::string_view text) {

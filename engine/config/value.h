@@ -18,7 +18,7 @@ namespace shoal::engine::config {
 struct Place {
   std::filesystem::path file;  // or "--set defaults.seed=1"
   std::int64_t line = 0;       // from 1; 0: none
-  std::int64_t column = 0;     // in characters, from 1
+  std::int64_t column = 0;     // in characters, from 1; 0: not known
 
   std::string text() const;  // "demo.toml:12:1"
   auto operator<=>(const Place&) const = default;
@@ -37,6 +37,7 @@ struct Value {
   std::int64_t integer = 0;
   double real = 0;  // of an integer too
   bool boolean = false;
+  bool is_data = false;  // a file's name or a cell: its braces are braces, and "7" may be a text
   std::vector<Value> items;
   Table table;
   Place place;
@@ -44,6 +45,8 @@ struct Value {
   bool is_number() const { return type == Type::kInteger || type == Type::kReal; }
   // For messages: a text in quotes, a number as written, "a table", "a list".
   std::string shown() const;
+  // For a job's variables: a text or number as written, a table as "key=value, key=value".
+  std::string compact() const;
   // The value under `key` of a table, nullptr if there is none.
   const Value* find(std::string_view key) const;
 };
@@ -59,6 +62,14 @@ Value parse_toml(const std::string& text, const std::filesystem::path& file);
 
 // A value typed at the command line: TOML where it parses as a TOML value, else a text.
 Value parse_typed_value(const std::string& text, const Place& place);
+
+// What stands in a cell of a table or in a file's name: a number or a truth value where it is one in TOML,
+// else the text itself.
+Value data_value(const std::string& text, const Place& place);
+
+// Values that the program makes.
+Value text_value(const std::string& text, const Place& place);
+Value integer_value(std::int64_t number, const Place& place);
 
 // The text as a TOML string in double quotes.
 std::string toml_string(std::string_view text);

@@ -114,7 +114,7 @@ TEST_F(Expand, TooManyJobsAreSeenBeforeTheyAreMade) {
   list += "]";
   const std::string text =
       defaults_ + "[[job]]\nname = \"{trial}\"\nsweep.seed = " + list + "\nsweep.data_seed = " + list + "\n";
-  EXPECT_EQ(refusal(text), "f.toml:4:1: error: more than 100000 jobs in all with this sweep");
+  EXPECT_EQ(refusal(text), "f.toml:4:1: error: more than 100000 jobs in all with this [[job]]");
 }
 
 }  // namespace

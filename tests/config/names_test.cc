@@ -45,9 +45,31 @@ TEST_F(Names, TwiceIsRefusedNamingBoth) {
 
 TEST_F(Names, ASweepThatDoesNotShowInTheNameGetsAHint) {
   EXPECT_EQ(refusal(defaults_ + "[[job]]\nname = 'a'\nsweep.seed = [1, 2]\nsweep.learning_rate = [1]\n"),
-            "f.toml:5:8: error: two jobs of one [[job]] have the name 'a'; a name with "
-            "{seed}-{learning_rate} would tell "
-            "them apart");
+            "f.toml:5:8: error: two jobs of one [[job]] (seed=1 and seed=2) have the name 'a'; a name with "
+            "{seed}-{learning_rate} would tell them apart");
+}
+
+TEST_F(Names, EveryDimensionThatTheNameLacksIsHintedAt) {
+  EXPECT_EQ(refusal(defaults_ + R"([[job]]
+name = 'x{seed}'
+each.col = ['a', 'b']
+text = "{col}"
+sweep.seed = [1, 2]
+folds = 2
+)"),
+            "f.toml:5:8: error: two jobs of one [[job]] (fold=0 and fold=1) have the name 'x1'; a name with "
+            "{col}-{fold} would tell them apart\n"
+            "f.toml:5:8: error: two jobs of one [[job]] (fold=0 and fold=1) have the name 'x2'; a name with "
+            "{col}-{fold} would tell them apart");
+  EXPECT_EQ(refusal(defaults_ + "[[job]]\nname = 'x'\nsweep.seed = [1, 2]\nsearch = { n_trials = 2 }\n"
+                                "sweep.data_seed = { randint = [0, 1000000] }\n")
+                    .find("{trial} would tell them apart") == std::string::npos,
+            false);
+}
+
+TEST_F(Names, OfManyAlikeTwoAreNamed) {
+  const std::string what = refusal(defaults_ + "[[job]]\nname = 'a'\nsweep.seed = [1, 2, 3, 4]\n");
+  EXPECT_EQ(std::count(what.begin(), what.end(), '\n'), 0) << what;
 }
 
 TEST_F(Names, OneFolderInsideAnotherIsRefused) {

@@ -57,6 +57,13 @@ class FleetFileTest : public testing::Test {
     return out;
   }
 
+  // "fold 2 of 5, seed 0, by column 'user'".
+  static std::string shown(const std::optional<Fold>& fold) {
+    if (!fold) return "none";
+    return "fold " + std::to_string(fold->fold) + " of " + std::to_string(fold->n) + ", seed " +
+           std::to_string(fold->seed) + (fold->group ? ", by " + fold->group->text() : "");
+  }
+
   std::filesystem::path folder_;
   // Enough of a file for a job to be whole; the first line of what follows is line 4.
   const std::string defaults_ =

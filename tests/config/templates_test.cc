@@ -62,10 +62,8 @@ model = { preset = "bert-tiny", vocab = "{name}/vocab.txt" }
 TEST_F(TemplateTest, Mistakes) {
   const std::pair<const char*, const char*> cases[] = {
       {"'{sed}'",
-       "unknown name '{sed}' in a template; allowed: the keys of a job, trial; did you mean 'seed'?"},
-      {"'{fold}'",
-       "unknown name '{fold}' in a template; folds are not yet in this version of shoal; allowed: the keys "
-       "of a job, trial"},
+       "unknown name '{sed}' in a template; allowed: the keys of a job, trial, fold; did you mean 'seed'?"},
+      {"'{fold}'", "{fold} in a template, but the job has no folds"},
       {"'{seed'", "'{' without '}' in '{seed'; a brace itself is written '{{'"},
       {"'{text}'", "{text} needs itself in a template"},
       {"'{model}'", "{model} in a template, but model is a table"},

@@ -69,7 +69,7 @@ TEST_F(TypedKeys, WhatCannotBeUnderstoodIsUsage) {
       {"defaults.lr=1", "--set defaults.lr=1: error: lr: use learning_rate"},
       {"fleet.slot=1",
        "--set fleet.slot=1: error: unknown key 'slot'; allowed: output_dir, slots, device, threads, "
-       "on_error; did you mean 'slots'?"},
+       "on_error, price_per_hour, cache_dir, report_to; did you mean 'slots'?"},
       {"job.s3.seed=1", "--set job.s3.seed=1: error: no job 's3'; allowed: s1, s2, v1.2; did you mean 's1'?"},
   };
   for (const auto& [set, what] : cases) {
