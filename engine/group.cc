@@ -13,8 +13,7 @@ constexpr std::int64_t kMaxLaneEntries = 64;
 constexpr std::int64_t kLaneRows = 16384;  // budget of a lane, unless one micro-batch alone needs more
 
 bool share_launches(const PreparedJob& a, const PreparedJob& b) {
-  return models::shape_of(a.config) == models::shape_of(b.config) &&
-         a.config.hidden_act == b.config.hidden_act && a.dtype == b.dtype && a.head == b.head;
+  return models::shape_of(a.config) == models::shape_of(b.config) && a.dtype == b.dtype && a.head == b.head;
 }
 
 models::Extents largest(std::span<const PreparedJob* const> jobs) {
@@ -30,12 +29,24 @@ models::Layout layout_of(std::span<const PreparedJob* const> jobs) {
   return models::layout_of(jobs.front()->config, *jobs.front()->head, largest(jobs));
 }
 
-// Token rows that the largest micro-batch of a job needs, in training or evaluation.
-std::int64_t job_rows(const PreparedJob& job) {
-  std::int64_t rows = micro_rows(*job.train, job.spec->per_device_train_batch_size, job.micro_tokens);
-  if (job.validation != nullptr)
-    rows = std::max(rows, micro_rows(*job.validation, kEvalRows, job.micro_tokens));
-  return rows;
+// What the largest micro-batch of a job needs, in training or evaluation.
+struct Largest {
+  std::int64_t rows = 0;  // token rows
+  std::int64_t sequences = 1;
+
+  void take(const data::Subset& of, std::int64_t batch, std::int64_t micro_tokens) {
+    if (!of) return;
+    rows = std::max(rows, micro_rows(of.dataset(), batch, micro_tokens));
+    sequences = std::max(sequences, std::min(batch, of.rows()));
+  }
+};
+
+Largest largest_batch(const PreparedJob& job) {
+  Largest most;
+  most.take(job.rows.train, job.spec->per_device_train_batch_size, job.micro_tokens);
+  most.take(job.rows.validation, kEvalRows, job.micro_tokens);
+  most.take(job.rows.test, kEvalRows, job.micro_tokens);
+  return most;
 }
 
 LaneShape lane_shape(std::span<const PreparedJob* const> jobs, std::int64_t slots) {
@@ -44,10 +55,9 @@ LaneShape lane_shape(std::span<const PreparedJob* const> jobs, std::int64_t slot
   std::vector<std::int64_t> rows;
   std::int64_t sequences = 1;
   for (const PreparedJob* job : jobs) {
-    rows.push_back(job_rows(*job));
-    sequences = std::max(sequences, std::min(job->spec->per_device_train_batch_size, job->train->rows()));
-    if (job->validation != nullptr)
-      sequences = std::max(sequences, std::min(kEvalRows, job->validation->rows()));
+    const Largest most = largest_batch(*job);
+    rows.push_back(most.rows);
+    sequences = std::max(sequences, most.sequences);
   }
   std::sort(rows.begin(), rows.end(), std::greater<>());
   rows.resize(std::min(rows.size(), static_cast<std::size_t>(shape.W)));

@@ -1,11 +1,28 @@
 #include "engine/group_run.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/job_export.h"
+#include "engine/predictions_file.h"
 #include "kernels/base/error.h"
 
 namespace shoal::engine {
+namespace {
+
+bool takes(const JobRun* job, StepKind kind) {
+  if (job == nullptr) return false;
+  if (kind == StepKind::kTrain) return job->phase() == Phase::kTrain;
+  return job->phase() == Phase::kEvaluate || job->phase() == Phase::kTest;
+}
+
+// What an earlier run left of the job, which is trained anew.
+void clear_job(const std::filesystem::path& folder) {
+  for (const char* file : {"job.toml", "metrics.jsonl", "predictions.tsv"})
+    std::filesystem::remove(folder / file);
+}
+
+}  // namespace
 
 GroupRun::GroupRun(Device& device, std::vector<const PreparedJob*> jobs, const FleetSpec& fleet,
                    Observer& observer, const std::atomic<bool>& stop)
@@ -18,14 +35,14 @@ GroupRun::GroupRun(Device& device, std::vector<const PreparedJob*> jobs, const F
 
 std::vector<JobResult> GroupRun::run() {
   fill_free_slots();
-  const auto in_phase = [&](Phase phase) {
+  const auto any_takes = [&](StepKind kind) {
     return std::any_of(slots_.begin(), slots_.end(),
-                       [&](const Resident& r) { return r.job != nullptr && r.job->phase() == phase; });
+                       [&](const Resident& r) { return takes(r.job.get(), kind); });
   };
   while (!stop_.load()) {
-    if (in_phase(Phase::kEvaluate)) {
+    if (any_takes(StepKind::kEvaluate)) {
       step(StepKind::kEvaluate);
-    } else if (in_phase(Phase::kTrain)) {
+    } else if (any_takes(StepKind::kTrain)) {
       step(StepKind::kTrain);
     } else {
       break;
@@ -58,6 +75,7 @@ void GroupRun::fill_free_slots() {
       observer_.on_job_start(job.index, static_cast<std::int64_t>(slot));
       try {
         std::filesystem::create_directories(folder_of(job));
+        clear_job(folder_of(job));
         resident.log = std::make_unique<MetricsLog>(folder_of(job) / "metrics.jsonl");
         std::vector<std::string> notes;
         group_.fill_slot(static_cast<std::int64_t>(slot), job, notes);
@@ -71,18 +89,26 @@ void GroupRun::fill_free_slots() {
 }
 
 void GroupRun::step(StepKind kind) {
-  const Phase phase = kind == StepKind::kTrain ? Phase::kTrain : Phase::kEvaluate;
   std::vector<std::size_t> order;
   std::vector<LaneEntry> entries;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const std::size_t slot = (turn_ + i) % slots_.size();
-    if (slots_[slot].job == nullptr || slots_[slot].job->phase() != phase) continue;
+    if (!takes(slots_[slot].job.get(), kind)) continue;
     order.push_back(slot);
     entries.push_back(slots_[slot].job->next());
   }
   const std::size_t n = group_.lane().fitting(entries);
+  const auto begin = std::chrono::steady_clock::now();
   const std::vector<LaneResult> results = group_.lane().run(kind, std::span(entries).first(n));
-  for (std::size_t i = 0; i < n; ++i) take_result(slots_[order[i]], results[i]);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  double tokens = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    tokens += static_cast<double>(entries[i].dataset->length(entries[i].rows));
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto own = static_cast<double>(entries[i].dataset->length(entries[i].rows));
+    slots_[order[i]].job->add_card_seconds(seconds * own / tokens);
+    take_result(slots_[order[i]], results[i]);
+  }
   turn_ = (order[n - 1] + 1) % slots_.size();
 }
 
@@ -95,16 +121,41 @@ void GroupRun::take_result(Resident& resident, const LaneResult& result) {
       observer_.on_progress(progress);
       if (job.job().plan->logs_after(progress.update)) resident.log->progress(progress);
     }
-    if (!events.evaluation) return;
+    for (const std::string& note : events.notes) observer_.on_note(progress.job, note);
+    if (!events.evaluation) return prepare_test(resident);
     observer_.on_evaluation(progress.job, progress.epoch, progress.update, *events.evaluation);
     resident.log->evaluation(progress.epoch, progress.update, *events.evaluation);
     if (events.best && job.job().spec->load_best_model_at_end) {
       resident.best_row.resize(static_cast<std::size_t>(group_.layout().row_elements()));
       group_.memory().read(job.slot(), resident.best_row);
     }
+    prepare_test(resident);
   } catch (const std::exception& error) {
     job.fail(error.what());
   }
+}
+
+// What is exported is what predicts the test file.
+void GroupRun::prepare_test(Resident& resident) {
+  if (resident.job->phase() != Phase::kTest || resident.holds_final_row) return;
+  if (!resident.best_row.empty()) group_.memory().fill(resident.job->slot(), resident.best_row);
+  resident.holds_final_row = true;
+}
+
+// job.toml comes last: with it the job is done.
+void GroupRun::leave_files(Resident& resident, const std::filesystem::path& folder) {
+  const JobRun& run = *resident.job;
+  const PreparedJob& job = run.job();
+  if (job.rows.test) {
+    write_predictions(folder / "predictions.tsv", job.rows.test, job.labels, is_regression(*job.spec),
+                      run.test_logits());
+  }
+  std::vector<float> row = std::move(resident.best_row);
+  if (row.empty()) {
+    row.resize(static_cast<std::size_t>(group_.layout().row_elements()));
+    group_.memory().read(run.slot(), row);
+  }
+  export_job(folder, job, group_.layout(), row);
 }
 
 void GroupRun::end_job(std::size_t slot) {
@@ -114,18 +165,18 @@ void GroupRun::end_job(std::size_t slot) {
   const std::filesystem::path folder = folder_of(job.job());
   if (job.phase() == Phase::kDone) {
     try {
-      std::vector<float> row = std::move(resident.best_row);
-      if (row.empty()) {
-        row.resize(static_cast<std::size_t>(group_.layout().row_elements()));
-        group_.memory().read(job.slot(), row);
-      }
-      export_job(folder, job.job(), group_.layout(), row);
+      leave_files(resident, folder);
     } catch (const std::exception& error) {
       job.fail(error.what());
     }
   }
   JobResult result = job.result();
   result.folder = folder;
+  try {
+    if (!result.test.empty()) resident.log->test(job.progress().epoch, result.updates, result.test);
+  } catch (const std::exception& error) {
+    observer_.on_note(result.job, error.what());  // the job itself is whole
+  }
   observer_.on_job_end(result);
   results_.push_back(std::move(result));
 }

@@ -35,12 +35,15 @@ class GroupRun {
   struct Resident {
     std::unique_ptr<JobRun> job;
     std::unique_ptr<MetricsLog> log;
-    std::vector<float> best_row;  // of the best evaluation, where load_best_model_at_end asks for it
+    std::vector<float> best_row;   // of the best evaluation, where load_best_model_at_end asks for it
+    bool holds_final_row = false;  // the slot's weights are those that will be exported
   };
 
   void fill_free_slots();
   void step(StepKind kind);
   void take_result(Resident& resident, const LaneResult& result);
+  void prepare_test(Resident& resident);
+  void leave_files(Resident& resident, const std::filesystem::path& folder);
   void end_job(std::size_t slot);
   std::filesystem::path folder_of(const PreparedJob& job) const;
 

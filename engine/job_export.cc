@@ -1,8 +1,8 @@
 #include "engine/job_export.h"
 
+#include "data/atomic_file.h"
 #include "data/tokenizer_folder.h"
 #include "engine/config/job_toml.h"
-#include "models/atomic_file.h"
 #include "models/hf_folder.h"
 
 namespace shoal::engine {
@@ -37,7 +37,7 @@ void export_job(const std::filesystem::path& folder, const PreparedJob& job, con
   });
   JobSpec resolved = *job.spec;
   resolved.precision = job.dtype == DType::kBF16 ? Precision::kBf16 : Precision::kFp32;
-  models::write_atomically(folder / "job.toml", job_toml(resolved, job.facts));
+  data::write_atomically(folder / "job.toml", job_toml(resolved, job.facts));
 }
 
 }  // namespace shoal::engine

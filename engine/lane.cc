@@ -129,6 +129,7 @@ void Lane::fill_entry(StepKind kind, int w, const LaneEntry& entry) {
                                                 .positions = {host.positions + row0, rows},
                                                 .cu = cu,
                                                 .labels = {host.labels + first0, first_rows},
+                                                .targets = {host.targets + first0, first_rows},
                                                 .first = {host.first + first0, first_rows}});
   std::span<SeqItem> lists[Seqs::kLists];
   for (int i = 0; i < Seqs::kLists; ++i)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/regression_metrics.h"
 #include "kernels/base/error.h"
 
 namespace shoal::engine {
@@ -82,7 +83,12 @@ std::optional<double> find_metric(const Metrics& metrics, std::string_view name)
 }
 
 bool greater_is_better(std::string_view name) {
-  return without_eval(name) != "loss";
+  const std::string_view bare = without_eval(name);
+  return bare != "loss" && bare != "mse" && bare != "mae";
+}
+
+bool is_regression(const JobSpec& job) {
+  return job.problem_type == ProblemType::kRegression;
 }
 
 bool is_better(double a, double b, bool greater) {
@@ -93,13 +99,17 @@ bool is_better(double a, double b, bool greater) {
 BestMetric best_metric(const JobSpec& job, std::int64_t n_labels) {
   const std::string& asked = job.metric_for_best_model;
   const std::string name{asked.empty() ? "loss" : without_eval(asked)};
-  const std::vector<std::string> names = metric_names(n_labels);
+  const std::vector<std::string> names =
+      is_regression(job) ? regression_metric_names() : metric_names(n_labels);
   if (std::ranges::find(names, name) == names.end()) {
     const std::string_view why =
-        name == "f1" ? "needs exactly two labels; more are averaged by f1_macro, f1_micro or f1_weighted"
-                     : "is not measured";
-    fail("{}: error: job {}: metric_for_best_model = \"{}\" {} (the data has {} labels); allowed: {}",
-         job.where, job.name, asked, why, n_labels, fmt::join(names, ", "));
+        name == "f1" && !is_regression(job)
+            ? "needs exactly two labels; more are averaged by f1_macro, f1_micro or f1_weighted"
+            : "is not measured";
+    const std::string what =
+        is_regression(job) ? "a regression" : fmt::format("the data has {} labels", n_labels);
+    fail("{}: error: job {}: metric_for_best_model = \"{}\" {} ({}); allowed: {}", job.where, job.name, asked,
+         why, what, fmt::join(names, ", "));
   }
   const bool greater = greater_is_better(name);
   require(job.greater_is_better.value_or(greater) == greater,

@@ -1,4 +1,5 @@
-// Metrics of single-label classification, and which of them chooses the best model.
+// Metrics of single-label classification, and which metric chooses the best model (those of a regression:
+// engine/regression_metrics.h).
 //
 // Values are those of scikit-learn under the names of Hugging Face's evaluate, in this order:
 //   loss                  mean of the row losses, summed in double in the order added
@@ -47,6 +48,8 @@ class ClassificationCounts {
 // The names that a classification into n_labels is measured by, in printing order.
 std::vector<std::string> metric_names(std::int64_t n_labels);
 
+bool is_regression(const JobSpec& job);
+
 // Names with and without "eval_" in front are the same metric.
 std::optional<double> find_metric(const Metrics& metrics, std::string_view name);
 bool greater_is_better(std::string_view name);
@@ -59,7 +62,7 @@ struct BestMetric {
   std::string name;  // without "eval_"
   bool greater = false;
 };
-// Refuses, before training, a metric that is not measured with so many labels (f1 with more than two, in
+// Refuses, before training, a metric that is not measured of such a job (f1 with more than two labels, in
 // words) and a greater_is_better that contradicts the metric. Without metric_for_best_model: loss.
 BestMetric best_metric(const JobSpec& job, std::int64_t n_labels);
 

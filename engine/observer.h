@@ -54,13 +54,15 @@ struct JobProgress {
 struct JobResult {
   std::int64_t job = 0;
   JobStatus status = JobStatus::kDone;
-  std::string reason;  // of a failure
+  std::string reason;  // of a failure, or of an end before the plan's ("stopped early at epoch 2")
   Metrics best;        // of the best evaluation; empty without one
   double best_epoch = 0;
   Metrics last;
+  Metrics test;  // of test_file, where it has labels
   std::int64_t updates = 0;
   std::int64_t tokens = 0;
   double seconds = 0;
+  double card_seconds = 0;  // its part of the steps it was in, by tokens
   std::filesystem::path folder;
 };
 

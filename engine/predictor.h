@@ -1,10 +1,12 @@
-// An exported (or any Hugging Face) classifier, ready to run forward: evaluation and prediction.
+// Exported (or any Hugging Face) classifiers and regressors, ready to run forward: evaluation and prediction.
+// Several models of one architecture and precision are slots of one lockstep.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,27 +17,39 @@
 
 namespace shoal::engine {
 
+// A trained model's folder but for its weights. Without problem_type, a model of one label is a regression,
+// as in transformers.
+struct TrainedModel {
+  BaseModel base;
+  data::LabelMap labels;
+  const models::Head* head = nullptr;
+
+  bool is_regression() const { return head->problem_type() == models::kRegression; }
+  models::Extents extents() const { return {labels.size(), base.config.vocab_size}; }
+};
+// Error where the folder names no labels.
+TrainedModel read_trained_model(const std::filesystem::path& folder);
+
+bool share_launches(const TrainedModel& a, const TrainedModel& b);
+
 class Predictor {
  public:
-  // rows, tokens: of the largest micro-batch. Error where the folder names no labels.
-  Predictor(const std::filesystem::path& folder, DType dtype, Device& device);
+  // models: that share launches; they outlive the predictor. Error where a folder has no trained head.
+  Predictor(std::vector<const TrainedModel*> models, DType dtype, Device& device);
   ~Predictor();
 
-  const data::LabelMap& labels() const { return labels_; }
-  const data::BertTokenizer& tokenizer() const { return *base_.tokenizer; }
-  const models::BertConfig& config() const { return base_.config; }
-
-  // Calls take(row, logits [labels], row loss) for every row in order. Loss is 0 where label is -1.
-  using Take = std::function<void(std::int64_t row, const float* logits, float loss)>;
-  void run(const data::Dataset& dataset, std::int64_t batch_size, const Take& take);
+  // Calls take(model, row, logits [labels], row loss) for every row of every model's data set, of one model
+  // in order. Loss is 0 where label is -1 and means nothing of a regression without targets. batch_size: rows
+  // of a micro-batch.
+  using Take = std::function<void(std::size_t model, std::int64_t row, const float* logits, float loss)>;
+  void run(std::span<const data::Dataset* const> datasets, std::int64_t batch_size, const Take& take);
 
  private:
   Device& device_;
   Stream stream_;
   DType dtype_;
-  BaseModel base_;
-  data::LabelMap labels_;
-  const models::Head& head_;
+  std::vector<const TrainedModel*> models_;
+  models::Extents largest_;
   models::Layout layout_;
   std::unique_ptr<SlotMemory> memory_;
   std::unique_ptr<ParamTables> tables_;

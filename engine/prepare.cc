@@ -1,6 +1,7 @@
 #include "engine/prepare.h"
 
 #include <algorithm>
+#include <set>
 
 #include "data/tokenizer_folder.h"
 #include "kernels/base/error.h"
@@ -9,17 +10,6 @@
 
 namespace shoal::engine {
 namespace {
-
-std::string key_of(const std::filesystem::path& file, const data::DatasetOptions& options,
-                   const BaseModel& base, const data::LabelMap& labels) {
-  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}", file.string(), options.columns.text.text(),
-                                options.columns.text_pair ? options.columns.text_pair->text() : "",
-                                options.columns.label.text(), options.table.header,
-                                options.table.delimiter.value_or(""), options.max_seq_length);
-  key += fmt::format("|{}|{}", options.max_rows.value_or(-1), static_cast<const void*>(base.tokenizer.get()));
-  for (const std::string& name : labels.names()) key += fmt::format("|{}", name);
-  return key;
-}
 
 void check_sizes(const JobSpec& spec, const models::BertConfig& config) {
   require(spec.max_seq_length <= config.max_position_embeddings,
@@ -48,19 +38,20 @@ void note_losses(const data::Dataset& dataset, std::vector<std::string>& notes) 
   }
 }
 
+// A regression has one output, called as Hugging Face calls a class that has no name.
+data::LabelMap labels_of(const JobSpec& spec, const BaseModel& base) {
+  if (is_regression(spec)) return data::LabelMap({"LABEL_0"});
+  const data::LabelSet met =
+      data::read_labels(spec.train_file, dataset_options(spec, spec.max_train_samples));
+  return data::make_label_map(met, base.config.id2label);
+}
+
 }  // namespace
 
 DType resolve_precision(Precision precision, bool bf16) {
   require(precision != Precision::kBf16 || bf16,
           "precision \"bf16\": this CPU has neither AVX512-BF16 nor AMX; allowed: \"fp32\", \"auto\"");
   return bf16 && precision != Precision::kFp32 ? DType::kBF16 : DType::kF32;
-}
-
-data::DatasetOptions dataset_options(const JobSpec& spec, std::optional<std::int64_t> max_rows) {
-  return {.table = {.delimiter = spec.delimiter, .header = spec.header},
-          .columns = {.text = spec.text, .text_pair = spec.text_pair, .label = spec.label},
-          .max_seq_length = spec.max_seq_length,
-          .max_rows = max_rows};
 }
 
 BaseModel read_base_model(const ModelSource& source) {
@@ -83,8 +74,8 @@ BaseModel read_base_model(const ModelSource& source) {
   return base;
 }
 
-Preparer::Preparer(const Device& device)
-    : device_(device.description()), bf16_(device.supports(DType::kBF16)) {}
+Preparer::Preparer(const Device& device, const std::filesystem::path& cache_dir)
+    : device_(device.description()), bf16_(device.supports(DType::kBF16)), datasets_(cache_dir) {}
 
 const BaseModel& Preparer::base_model(const ModelSource& source) {
   const std::string key =
@@ -94,27 +85,11 @@ const BaseModel& Preparer::base_model(const ModelSource& source) {
   return models_.emplace(key, read_base_model(source)).first->second;
 }
 
-std::shared_ptr<const data::Dataset> Preparer::dataset(const std::filesystem::path& file,
-                                                       const data::DatasetOptions& options,
-                                                       const BaseModel& base, const data::LabelMap& labels) {
-  std::shared_ptr<const data::Dataset>& cached = datasets_[key_of(file, options, base, labels)];
-  if (cached == nullptr) {
-    cached = std::make_shared<data::Dataset>(data::build_dataset(file, *base.tokenizer, &labels, options));
-  }
-  return cached;
-}
-
-std::vector<std::shared_ptr<const data::Dataset>> Preparer::datasets() const {
-  std::vector<std::shared_ptr<const data::Dataset>> all;
-  for (const auto& [key, dataset] : datasets_)
-    if (dataset != nullptr) all.push_back(dataset);
-  return all;
-}
-
 PreparedJob Preparer::prepare(const JobSpec& spec, std::int64_t index) {
   if (!spec.refused.empty()) throw Error(spec.refused);
   PreparedJob job{.index = index, .spec = &spec};
-  job.head = &models::find_head(spec.task);
+  job.head =
+      &models::find_head(spec.task, is_regression(spec) ? models::kRegression : models::kClassification);
   job.dtype = resolve_precision(spec.precision, bf16_);
   const BaseModel& base = base_model(spec.model);
   check_sizes(spec, base.config);
@@ -126,34 +101,39 @@ PreparedJob Preparer::prepare(const JobSpec& spec, std::int64_t index) {
   job.folder = base.folder;
   job.tokenizer = base.tokenizer;
 
-  const data::DatasetOptions train_options = dataset_options(spec, spec.max_train_samples);
-  job.labels = data::make_label_map(data::read_labels(spec.train_file, train_options), base.config.id2label);
+  job.labels = labels_of(spec, base);
   job.best_metric = best_metric(spec, job.labels.size());
-  job.train = dataset(spec.train_file, train_options, base, job.labels);
-  note_losses(*job.train, job.notes);
-  if (!spec.validation_file.empty()) {
-    job.validation =
-        dataset(spec.validation_file, dataset_options(spec, spec.max_eval_samples), base, job.labels);
-    note_losses(*job.validation, job.notes);
-  }
+  job.rows = datasets_.rows_of(spec, base.tokenizer, job.labels);
+  for (std::string& note : datasets_.take_notes()) job.notes.push_back(std::move(note));
+  std::set<const data::Dataset*> noted;
+  for (const data::Subset* rows : {&job.rows.train, &job.rows.validation, &job.rows.test})
+    if (*rows && noted.insert(&rows->dataset()).second) note_losses(rows->dataset(), job.notes);
   const std::int64_t batch_tokens = spec.per_device_train_batch_size * spec.max_seq_length;
   job.micro_tokens =
       std::max(spec.micro_tokens.value_or(std::min(batch_tokens, kMicroTokens)), spec.max_seq_length);
-  job.plan.emplace(spec, job.train->rows());
-  record_facts(job);
+  job.plan.emplace(spec, job.rows.train.rows());
+  job.facts = facts_of(spec);
   return job;
 }
 
-void Preparer::record_facts(PreparedJob& job) {
-  job.facts = {{"shoal", SHOAL_VERSION}, {"device", device_}};
+JobSpec Preparer::resolved(const JobSpec& spec) const {
+  JobSpec resolved = spec;
+  resolved.precision =
+      resolve_precision(spec.precision, bf16_) == DType::kBF16 ? Precision::kBf16 : Precision::kFp32;
+  return resolved;
+}
+
+Facts Preparer::facts_of(const JobSpec& spec) {
+  Facts facts = {{"shoal", SHOAL_VERSION}, {"device", device_}};
   const auto hashed = [&](const std::string& what, const std::filesystem::path& file) {
     // Shards and streams have no one file to name.
-    if (std::filesystem::is_regular_file(file))
-      job.facts.emplace_back(what + " sha256", digests_.sha256(file));
+    if (std::filesystem::is_regular_file(file)) facts.emplace_back(what + " sha256", digests_.sha256(file));
   };
-  hashed("train_file", job.spec->train_file);
-  hashed("validation_file", job.spec->validation_file);
-  if (!job.folder.empty()) hashed("weights", job.folder / "model.safetensors");
+  hashed("train_file", spec.train_file);
+  hashed("validation_file", spec.validation_file);
+  hashed("test_file", spec.test_file);
+  if (!spec.model.folder.empty()) hashed("weights", spec.model.folder / "model.safetensors");
+  return facts;
 }
 
 void initial_row(const PreparedJob& job, const models::Layout& layout, std::span<float> row,

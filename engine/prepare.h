@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "data/build_dataset.h"
 #include "data/labels.h"
 #include "data/tokenizer.h"
 #include "engine/digest.h"
+#include "engine/job_data.h"
 #include "engine/job_spec.h"
 #include "engine/metrics.h"
 #include "engine/training_plan.h"
@@ -37,6 +37,8 @@ struct BaseModel {
   std::shared_ptr<const data::BertTokenizer> tokenizer;
 };
 
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
 struct PreparedJob {
   std::int64_t index = 0;  // in FleetSpec::jobs
   const JobSpec* spec = nullptr;
@@ -44,16 +46,14 @@ struct PreparedJob {
   std::filesystem::path folder;  // weights to start from; empty: random
   std::shared_ptr<const data::BertTokenizer> tokenizer;
   data::LabelMap labels;
-  std::shared_ptr<const data::Dataset> train;
-  std::shared_ptr<const data::Dataset> validation;  // null: none
+  JobRows rows;
   const models::Head* head = nullptr;
   DType dtype = DType::kF32;
   std::int64_t micro_tokens = 0;
   std::optional<TrainingPlan> plan;
   BestMetric best_metric;
   std::vector<std::string> notes;  // for the user, one line each
-  // What the job was trained from and with, for job.toml.
-  std::vector<std::pair<std::string, std::string>> facts;
+  Facts facts;                     // what it was trained from and with, for job.toml
 
   models::Extents extents() const { return {labels.size(), config.vocab_size}; }
 };
@@ -61,35 +61,33 @@ struct PreparedJob {
 // Prepares jobs; a file, tokenizer or model that many jobs name is read once.
 class Preparer {
  public:
-  explicit Preparer(const Device& device);
+  // `cache_dir`: where tokenised files are kept between runs; empty: nowhere.
+  explicit Preparer(const Device& device, const std::filesystem::path& cache_dir = {});
 
   // Error: one or several lines, each naming its file.
   PreparedJob prepare(const JobSpec& spec, std::int64_t index);
 
-  // Distinct data sets prepared so far.
-  std::vector<std::shared_ptr<const data::Dataset>> datasets() const;
+  // What a job is trained from and with, for its job.toml; hashes files, reads nothing else.
+  Facts facts_of(const JobSpec& spec);
+  // The job as its job.toml names it: "auto" resolved.
+  JobSpec resolved(const JobSpec& spec) const;
+
+  const DataSets& datasets() const { return datasets_; }
 
  private:
   const BaseModel& base_model(const ModelSource& source);
-  std::shared_ptr<const data::Dataset> dataset(const std::filesystem::path& file,
-                                               const data::DatasetOptions& options, const BaseModel& base,
-                                               const data::LabelMap& labels);
-
-  void record_facts(PreparedJob& job);
 
   std::string device_;  // its description
   bool bf16_;           // what precision "auto" means; bf16 asked for where it is false is refused
   Digests digests_;
   std::map<std::string, BaseModel> models_;
-  std::map<std::string, std::shared_ptr<const data::Dataset>> datasets_;
+  DataSets datasets_;
 };
 
 BaseModel read_base_model(const ModelSource& source);
 
 // "auto" becomes bf16 where the device is fast at it; bf16 elsewhere is an Error.
 DType resolve_precision(Precision precision, bool bf16);
-
-data::DatasetOptions dataset_options(const JobSpec& spec, std::optional<std::int64_t> max_rows);
 
 // The job's weight row as training starts from it. Notes are appended to `notes`.
 void initial_row(const PreparedJob& job, const models::Layout& layout, std::span<float> row,

@@ -12,9 +12,11 @@
 #include <set>
 #include <utility>
 
+#include "data/atomic_file.h"
 #include "engine/metrics.h"
+#include "engine/regression_metrics.h"
+#include "engine/result_means.h"
 #include "kernels/base/error.h"
-#include "models/atomic_file.h"
 
 namespace shoal::engine {
 namespace {
@@ -64,6 +66,8 @@ std::string variable_column(const std::string& key, const std::vector<std::strin
 std::vector<std::string> metric_columns(const std::vector<JobResult>& results, std::string_view prefix,
                                         const Metrics JobResult::*metrics) {
   std::vector<std::string> known = metric_names(2);
+  for (const std::string& name : regression_metric_names())
+    if (std::ranges::find(known, name) == known.end()) known.push_back(name);
   std::set<std::string> measured;
   for (const JobResult& result : results) {
     for (const auto& [name, value] : result.*metrics) {
@@ -78,8 +82,6 @@ std::vector<std::string> metric_columns(const std::vector<JobResult>& results, s
   return columns;
 }
 
-using Cells = std::map<std::string, std::string>;
-
 // The sign of a NaN means nothing here.
 std::string number(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{}", value);
@@ -90,11 +92,24 @@ void put_result(const JobResult& result, Cells& cells) {
   cells["reason"] = result.reason;
   for (const auto& [name, value] : result.best) cells["best_" + name] = number(value);
   for (const auto& [name, value] : result.last) cells["eval_" + name] = number(value);
+  for (const auto& [name, value] : result.test) cells["test_" + name] = number(value);
   if (!result.best.empty()) cells["best_epoch"] = number(result.best_epoch);
   cells["updates"] = fmt::format("{}", result.updates);
   cells["tokens"] = fmt::format("{}", result.tokens);
   cells["seconds"] = fmt::format("{:.3f}", result.seconds);
+  cells["card_seconds"] = fmt::format("{:.3f}", result.card_seconds);
   cells["folder"] = result.folder.string();
+}
+
+void put_shares(const FleetSpec& fleet, const std::vector<JobResult>& results, std::vector<Cells>& rows) {
+  double all = 0;
+  for (const JobResult& result : results) all += result.card_seconds;
+  for (const JobResult& result : results) {
+    Cells& cells = rows[static_cast<std::size_t>(result.job)];
+    if (all > 0) cells["share"] = fmt::format("{:.4f}", result.card_seconds / all);
+    if (fleet.price_per_hour)
+      cells["cost"] = fmt::format("{:.6f}", result.card_seconds / 3600 * *fleet.price_per_hour);
+  }
 }
 
 }  // namespace
@@ -134,8 +149,16 @@ void MetricsLog::progress(const JobProgress& progress) {
 }
 
 void MetricsLog::evaluation(double epoch, std::int64_t update, const Metrics& metrics) {
+  measured("eval_", epoch, update, metrics);
+}
+
+void MetricsLog::test(double epoch, std::int64_t update, const Metrics& metrics) {
+  measured("test_", epoch, update, metrics);
+}
+
+void MetricsLog::measured(const char* prefix, double epoch, std::int64_t update, const Metrics& metrics) {
   Json line = {{"update", update}, {"epoch", epoch}};
-  for (const auto& [name, value] : metrics) line["eval_" + name] = value;
+  for (const auto& [name, value] : metrics) line[prefix + name] = value;
   write(line.dump());
 }
 
@@ -145,20 +168,28 @@ void MetricsLog::write(const std::string& line) {
 }
 
 void write_results(const std::filesystem::path& file, const FleetSpec& fleet,
-                   const std::vector<JobResult>& results) {
-  const std::vector<std::string> best = metric_columns(results, "best_", &JobResult::best);
-  const std::vector<std::string> last = metric_columns(results, "eval_", &JobResult::last);
-  std::vector<std::string> own = {"name", "status", "reason"};
-  own.insert(own.end(), best.begin(), best.end());
-  own.insert(own.end(), last.begin(), last.end());
-  own.insert(own.end(), {"best_epoch", "updates", "tokens", "seconds", "folder"});
+                   const std::vector<JobResult>& results, const std::vector<JobSpec>& gone) {
+  std::vector<std::string> own = {"name", "status", "reason"}, numbers;
+  for (const auto& [prefix, metrics] :
+       {std::pair("best_", &JobResult::best), std::pair("eval_", &JobResult::last),
+        std::pair("test_", &JobResult::test)}) {
+    const std::vector<std::string> columns = metric_columns(results, prefix, metrics);
+    numbers.insert(numbers.end(), columns.begin(), columns.end());
+  }
+  numbers.insert(numbers.end(), {"best_epoch", "updates", "tokens", "seconds", "card_seconds", "share"});
+  if (fleet.price_per_hour) numbers.push_back("cost");
+  own.insert(own.end(), numbers.begin(), numbers.end());
+  own.push_back("folder");
 
+  std::vector<const JobSpec*> jobs;
+  for (const std::vector<JobSpec>* some : {&fleet.jobs, &gone})
+    for (const JobSpec& job : *some) jobs.push_back(&job);
   std::set<std::string> variables;
-  std::vector<Cells> rows(fleet.jobs.size());
+  std::vector<Cells> rows(jobs.size());
   for (std::size_t j = 0; j < rows.size(); ++j) {
     put_result({.status = JobStatus::kQueued}, rows[j]);
-    rows[j]["name"] = fleet.jobs[j].name;
-    for (const auto& [key, value] : fleet.jobs[j].variables) {
+    rows[j]["name"] = jobs[j]->name;
+    for (const auto& [key, value] : jobs[j]->variables) {
       const std::string column = variable_column(key, own);
       variables.insert(column);
       rows[j][column] = value;
@@ -168,12 +199,14 @@ void write_results(const std::filesystem::path& file, const FleetSpec& fleet,
     SHOAL_CHECK(result.job >= 0 && result.job < static_cast<std::int64_t>(rows.size()));
     put_result(result, rows[static_cast<std::size_t>(result.job)]);
   }
+  put_shares(fleet, results, rows);
+  append_means(fleet.jobs, {variables.begin(), variables.end()}, numbers, rows);
 
   ResultTable table{own};
   table.columns.insert(table.columns.begin() + 1, variables.begin(), variables.end());
   std::string text = table.header();
   for (const Cells& cells : rows) text += table.row(cells);
-  models::write_atomically(file, text);
+  data::write_atomically(file, text);
 }
 
 }  // namespace shoal::engine

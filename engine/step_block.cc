@@ -40,6 +40,7 @@ std::size_t carve(void* base, const LaneShape& shape, StepArrays& a) {
   take(a.chunks, shape.rows);
   take(a.first, shape.first_rows);
   take(a.labels, shape.first_rows);
+  take(a.targets, shape.first_rows);
   take(a.cu, std::int64_t{W} * (shape.B + 1));
   for (SeqItem*& list : a.items) take(list, std::int64_t{W} * shape.B);
   take(a.item_count, Seqs::kLists);
@@ -96,6 +97,7 @@ models::LaneStep StepBlock::lane() const {
   lane.classifier_threshold = d.classifier_threshold;
   lane.mode = d.mode;
   lane.labels = d.labels;
+  lane.targets = d.targets;
   lane.n_labels = d.n_labels;
   lane.inv_items = d.inv_items;
   lane.smoothing = d.smoothing;

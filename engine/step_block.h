@@ -37,6 +37,7 @@ struct StepArrays {
   IdChunk* chunks;
   // [first_rows]
   std::int32_t *first, *labels;
+  float* targets;
   std::int32_t* cu;              // [W, B+1]
   SeqItem* items[Seqs::kLists];  // [W * B] each
   std::int32_t* item_count;      // [kLists]

@@ -46,11 +46,12 @@ std::int64_t updates_of(const JobSpec& job, std::int64_t updates_per_epoch) {
 }  // namespace
 
 Strategy resolved_eval_strategy(const JobSpec& job) {
-  const bool can = !job.validation_file.empty();
+  const bool can = !job.validation_file.empty() || job.validation_split_percentage || job.fold;
   if (!job.eval_strategy) return can ? Strategy::kEpoch : Strategy::kNo;
-  require(can || *job.eval_strategy == Strategy::kNo,
-          "{}: error: job {}: eval_strategy asks for evaluations, but there is no validation_file", job.where,
-          job.name);
+  require(
+      can || *job.eval_strategy == Strategy::kNo,
+      "{}: error: job {}: eval_strategy asks for evaluations, but there is no validation_file, split or fold",
+      job.where, job.name);
   return *job.eval_strategy;
 }
 

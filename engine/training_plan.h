@@ -22,8 +22,8 @@ struct Window {
   std::int64_t rows = 0;
 };
 
-// The job's strategy with its default: by epoch where there is a validation file. Refuses a job that is to
-// be evaluated without one.
+// The job's strategy with its default: by epoch where there are rows to evaluate on (a validation file, a
+// split or a fold). Refuses a job that is to be evaluated without.
 Strategy resolved_eval_strategy(const JobSpec& job);
 
 class TrainingPlan {

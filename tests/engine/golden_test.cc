@@ -24,6 +24,7 @@ data::Dataset dataset_of(const golden::Batch& batch) {
     dataset.stats.longest = std::max<std::int64_t>(dataset.stats.longest, end - begin);
   }
   dataset.label = batch.labels;
+  dataset.target = batch.targets;
   dataset.stats.rows = batch.sequences();
   return dataset;
 }
@@ -147,7 +148,9 @@ TEST_P(GoldenTest, TwentyUpdates) {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, GoldenTest,
                          testing::Values(Case{"bert_tiny", DType::kF32}, Case{"wide384", DType::kF32},
-                                         Case{"bert_tiny", DType::kBF16}, Case{"wide384", DType::kBF16}),
+                                         Case{"tanh_regression", DType::kF32},
+                                         Case{"bert_tiny", DType::kBF16}, Case{"wide384", DType::kBF16},
+                                         Case{"tanh_regression", DType::kBF16}),
                          [](const auto& tested) {
                            return std::string(tested.param.golden) + "_" + name_of(tested.param.dtype);
                          });

@@ -129,16 +129,18 @@ TEST_F(RunReport, ResultsAreOneRowAJobInFileOrder) {
                        .updates = 30,
                        .tokens = 4096,
                        .seconds = 1.25,
+                       .card_seconds = 0.5,
                        .folder = "runs/demo/mood"};
   const auto file = folder_ / "results.csv";
   write_results(file, fleet, {topic, mood});
   EXPECT_EQ(
       read(file),
       "name,learning_rate,seed,status,reason,best_loss,best_accuracy,best_f1,eval_loss,eval_accuracy,eval_f1,"
-      "best_epoch,updates,tokens,seconds,folder\r\n"
-      "mood,3e-5,1,done,,0.25,0.9375,0.3333333333333333,0.5,nan,0,2,30,4096,1.250,runs/demo/mood\r\n"
-      "topic,,2,failed,\"loss is NaN, update 7\",,,,,,,,7,0,0.000,\r\n"
-      "waiting,,,queued,,,,,,,,,0,0,0.000,\r\n");
+      "best_epoch,updates,tokens,seconds,card_seconds,share,folder\r\n"
+      "mood,3e-5,1,done,,0.25,0.9375,0.3333333333333333,0.5,nan,0,2,30,4096,1.250,0.500,1.0000,runs/demo/"
+      "mood\r\n"
+      "topic,,2,failed,\"loss is NaN, update 7\",,,,,,,,7,0,0.000,0.000,0.0000,\r\n"
+      "waiting,,,queued,,,,,,,,,0,0,0.000,0.000,,\r\n");
 }
 
 // Jobs with other label counts measure other things: f1 keeps its place among the columns.
@@ -151,7 +153,7 @@ TEST_F(RunReport, MetricsAreTheUnionOverJobsInPrintingOrder) {
   const std::string text = read(file);
   EXPECT_EQ(text.substr(0, text.find("\r\n")),
             "name,status,reason,eval_loss,eval_f1,eval_f1_macro,eval_extra,best_epoch,updates,tokens,seconds,"
-            "folder");
+            "card_seconds,share,folder");
   EXPECT_NE(text.find("\nthree,done,,1,,0.5,2,"), std::string::npos);
   EXPECT_NE(text.find("\ntwo,done,,1,0.75,0.25,,"), std::string::npos);
 }
@@ -160,9 +162,10 @@ TEST_F(RunReport, FieldsAreQuotedByRfc4180) {
   const FleetSpec fleet = fleet_of({job_of("a \"b\", c", {{"text", "two\nlines"}, {"odd,key", "x"}})});
   const auto file = folder_ / "results.csv";
   write_results(file, fleet, {});
-  EXPECT_EQ(read(file),
-            "name,\"odd,key\",text,status,reason,best_epoch,updates,tokens,seconds,folder\r\n"
-            "\"a \"\"b\"\", c\",x,\"two\nlines\",queued,,,0,0,0.000,\r\n");
+  EXPECT_EQ(
+      read(file),
+      "name,\"odd,key\",text,status,reason,best_epoch,updates,tokens,seconds,card_seconds,share,folder\r\n"
+      "\"a \"\"b\"\", c\",x,\"two\nlines\",queued,,,0,0,0.000,0.000,,\r\n");
 }
 
 TEST_F(RunReport, AVariableCannotHideAColumn) {
@@ -170,8 +173,8 @@ TEST_F(RunReport, AVariableCannotHideAColumn) {
   const auto file = folder_ / "results.csv";
   write_results(file, fleet, {});
   EXPECT_EQ(read(file),
-            "name,variable_name,status,reason,best_epoch,updates,tokens,seconds,folder\r\n"
-            "glue/CoLA,CoLA,queued,,,0,0,0.000,\r\n");
+            "name,variable_name,status,reason,best_epoch,updates,tokens,seconds,card_seconds,share,folder\r\n"
+            "glue/CoLA,CoLA,queued,,,0,0,0.000,0.000,,\r\n");
 }
 
 TEST_F(RunReport, ResultsAreReplacedWhole) {

@@ -1,9 +1,14 @@
-// Schedules against transformers 5.24: get_scheduler(name, ..., num_warmup_steps, num_training_steps).
+// Schedules against transformers: get_scheduler, update by update (tests/golden/make_schedule_golden.py).
 #include "engine/schedule.h"
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "kernels/base/error.h"
@@ -11,52 +16,40 @@
 namespace shoal::engine {
 namespace {
 
-struct Case {
-  Scheduler scheduler;
-  std::int64_t warmup;
-  std::vector<double> factors;  // one an update
+const std::map<std::string, Scheduler> kSchedulers = {
+    {"linear", Scheduler::kLinear},
+    {"cosine", Scheduler::kCosine},
+    {"cosine_with_restarts", Scheduler::kCosineWithRestarts},
+    {"cosine_with_min_lr", Scheduler::kCosineWithMinLr},
+    {"polynomial", Scheduler::kPolynomial},
+    {"inverse_sqrt", Scheduler::kInverseSqrt},
+    {"constant", Scheduler::kConstant},
+    {"constant_with_warmup", Scheduler::kConstantWithWarmup},
+    {"warmup_stable_decay", Scheduler::kWarmupStableDecay},
 };
 
-const Case kCases[] = {
-    // Case 47.
-    {Scheduler::kLinear, 0, {1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1}},
-    {Scheduler::kLinear,
-     1,
-     {0.0, 1.0, 0.8888888888888888, 0.7777777777777778, 0.6666666666666666, 0.5555555555555556,
-      0.4444444444444444, 0.3333333333333333, 0.2222222222222222, 0.1111111111111111}},
-    {Scheduler::kLinear, 3, {0.0, 0.3333333333333333, 0.6666666666666666, 1.0, 0.75, 0.5, 0.25}},
-    {Scheduler::kLinear, 4, {0.0, 0.25, 0.5, 0.75}},
-    {Scheduler::kLinear, 6, {0.0, 0.16666666666666666, 0.3333333333333333, 0.5}},
-    {Scheduler::kCosine,
-     0,
-     {1.0, 0.9755282581475768, 0.9045084971874737, 0.7938926261462366, 0.6545084971874737, 0.5,
-      0.34549150281252633, 0.2061073738537635, 0.09549150281252633, 0.024471741852423234}},
-    {Scheduler::kCosine,
-     1,
-     {0.0, 1.0, 0.9698463103929542, 0.883022221559489, 0.75, 0.5868240888334653, 0.41317591116653485,
-      0.2500000000000001, 0.11697777844051105, 0.03015368960704584}},
-    {Scheduler::kCosine,
-     3,
-     {0.0, 0.3333333333333333, 0.6666666666666666, 1.0, 0.8535533905932737, 0.5, 0.14644660940672627}},
-    {Scheduler::kCosine, 4, {0.0, 0.25, 0.5, 0.75}},
-    {Scheduler::kConstantWithWarmup, 0, {1.0, 1.0, 1.0}},
-    {Scheduler::kConstantWithWarmup, 3, {0.0, 0.3333333333333333, 0.6666666666666666, 1.0, 1.0, 1.0, 1.0}},
-    {Scheduler::kConstantWithWarmup, 6, {0.0, 0.16666666666666666, 0.3333333333333333, 0.5}},
-    {Scheduler::kConstant, 0, {1.0, 1.0, 1.0}},
-    {Scheduler::kConstant, 3, {1.0, 1.0, 1.0, 1.0}},
-};
-
+// Case 47 is among them: linear with warm-ups of 0 and 1.
 TEST(Schedule, AgreesWithTransformersInEveryUpdate) {
-  for (const Case& c : kCases) {
-    const auto updates = static_cast<std::int64_t>(c.factors.size());
+  const nlohmann::json golden = nlohmann::json::parse(std::ifstream(SHOAL_SCHEDULES));
+  std::set<std::string> met;
+  for (const nlohmann::json& c : golden.at("cases")) {
+    JobSpec job;
+    met.insert(c.at("type"));
+    job.lr_scheduler_type = kSchedulers.at(c.at("type"));
+    job.learning_rate = golden.at("learning_rate");
+    job.warmup_steps = c.at("warmup");
+    for (const auto& [name, value] : c.at("kwargs").items()) job.lr_scheduler_kwargs[name] = value;
+    const std::vector<double> rates = c.at("rates");
+    const auto updates = static_cast<std::int64_t>(rates.size());
     for (std::int64_t u = 0; u < updates; ++u) {
-      // Both are doubles of the same formula; cos may differ in its last bits.
-      EXPECT_NEAR(learning_rate_factor(c.scheduler, u, c.warmup, updates),
-                  c.factors[static_cast<std::size_t>(u)], 1e-12)
-          << "scheduler " << int(c.scheduler) << ", warm-up " << c.warmup << " of " << updates << ", update "
-          << u;
+      const double wanted = rates[static_cast<std::size_t>(u)];
+      // Both are doubles of the same formula; cos and pow may differ in their last bits, and 1 + cos near its
+      // zero keeps fewer of them.
+      EXPECT_NEAR(learning_rate(job, u, updates), wanted, 1e-12 * wanted + 1e-21)
+          << c.dump() << ", update " << u;
     }
   }
+  EXPECT_EQ(met.size(), kSchedulers.size());
 }
 
 // TrainingArguments.get_warmup_steps: case 47's ratio .06 of 10 is 1, not 0.

@@ -257,5 +257,39 @@ TEST_F(SemanticsTest, AnEarlierRunIsNotOverwrittenUnasked) {
   EXPECT_TRUE(std::filesystem::exists(job.train_file));
 }
 
+// Case 41: a model with one token type cannot tell the texts of a pair apart.
+TEST_F(SemanticsTest, RefusesPairsWithAModelOfOneTokenType) {
+  JobSpec job = toy_job(data_.path(), "a", {.rows = 8});
+  job.max_steps = 1;
+  const std::filesystem::path folder = train({job}).jobs.at(0).folder;
+  std::string config = file_bytes(folder / "config.json");
+  const std::string key = "\"type_vocab_size\": ";
+  config.at(config.find(key) + key.size()) = '1';
+  std::ofstream(folder / "config.json") << config;
+  JobSpec pairs = named(job, "pairs");
+  pairs.model = {.folder = folder, .preset = "", .vocab = {}};
+  pairs.text_pair = data::Column::named("text");
+  try {
+    train({pairs});
+    FAIL() << "trained";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "toy: text_pair needs a model with two token types; type_vocab_size is 1");
+  }
+}
+
+// Case 28: one label is no classification, and no regression either.
+TEST_F(SemanticsTest, RefusesOneClassOnly) {
+  JobSpec job = toy_job(data_.path(), "a", {.rows = 4, .labels = 1});
+  try {
+    train({job});
+    FAIL() << "trained";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("has one class only ('class0' in all 4 rows)"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace shoal::engine

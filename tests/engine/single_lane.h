@@ -16,6 +16,7 @@ namespace shoal::engine {
 
 class SingleLane {
  public:
+  // The head is that of config.problem_type; where it names none, a classification's.
   SingleLane(const models::BertConfig& config, std::int64_t labels, DType dtype, Device& device,
              std::int64_t slots, const LaneShape& shape);
   ~SingleLane();

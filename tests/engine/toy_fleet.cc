@@ -70,6 +70,17 @@ FleetSpec toy_fleet(const std::filesystem::path& output, std::vector<JobSpec> jo
   return fleet;
 }
 
+FleetResult train_toys(const FleetSpec& fleet, Observer& observer) {
+  const std::unique_ptr<Device> device = make_device("cpu", {.threads = 2});
+  const std::atomic<bool> stop = false;
+  return train_fleet(fleet, *device, observer, stop);
+}
+
+FleetResult train_toys(const FleetSpec& fleet) {
+  Observer quiet;
+  return train_toys(fleet, quiet);
+}
+
 std::string file_bytes(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) fail("cannot read {}", file.string());

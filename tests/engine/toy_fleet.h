@@ -40,6 +40,10 @@ JobSpec toy_job(const std::filesystem::path& folder, const std::string& name, co
 
 FleetSpec toy_fleet(const std::filesystem::path& output, std::vector<JobSpec> jobs, std::int64_t slots);
 
+// Trains on two threads of the CPU.
+FleetResult train_toys(const FleetSpec& fleet);
+FleetResult train_toys(const FleetSpec& fleet, Observer& observer);
+
 std::string file_bytes(const std::filesystem::path& file);
 
 }  // namespace shoal::engine
