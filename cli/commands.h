@@ -12,10 +12,13 @@ namespace shoal::cli {
 
 using Run = std::function<int()>;
 
+void add_init(CLI::App& app, Run& run);
 void add_train(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);
 void add_eval(CLI::App& app, Run& run);
 void add_predict(CLI::App& app, Run& run);
+void add_status(CLI::App& app, Run& run);
+void add_compare(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 void add_help(CLI::App& app, Run& run);
 

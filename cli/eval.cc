@@ -14,12 +14,14 @@ namespace {
 
 struct EvalOptions {
   ModelOptions model;
+  std::string folder;
   std::string label_column;
   bool json = false;
 };
 
 int evaluate(const EvalOptions& options) {
   engine::EvalRequest request = options.model.resolved();
+  request.model = model_folder(options.folder);
   if (!options.label_column.empty()) request.data.columns.label = typed_column(options.label_column);
   const std::unique_ptr<Device> device = options.model.device();
   const engine::Metrics metrics = engine::evaluate_model(request, *device);
@@ -40,6 +42,9 @@ int evaluate(const EvalOptions& options) {
 void add_eval(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("eval", "Measure a fine-tuned model on a labelled file.");
   const auto options = std::make_shared<EvalOptions>();
+  command
+      ->add_option("MODEL", options->folder, "A fine-tuned model: its folder, or a hub id in the local cache")
+      ->required();
   add_model_options(*command, options->model);
   command->add_option("FILE", options->model.request.file, "Rows with labels: .tsv, .csv, .jsonl")
       ->required();

@@ -26,10 +26,13 @@ int run_command(int argc, char** argv) {
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
   Run run;
+  add_init(app, run);
   add_train(app, run);
   add_check(app, run);
   add_eval(app, run);
   add_predict(app, run);
+  add_status(app, run);
+  add_compare(app, run);
   add_doctor(app, run);
   add_help(app, run);
   if (argc <= 1) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "engine/config/find_model.h"
 #include "kernels/base/error.h"
 
 namespace shoal::cli {
@@ -14,6 +15,10 @@ data::Column typed_column(const std::string& text) {
   const int number = std::stoi(text);
   require(number >= 1, "column 0: columns are counted from 1");
   return data::Column::numbered(number);
+}
+
+std::filesystem::path model_folder(const std::string& typed) {
+  return engine::config::find_model(typed, std::filesystem::current_path()).folder;
 }
 
 engine::EvalRequest ModelOptions::resolved() const {
@@ -33,7 +38,6 @@ std::unique_ptr<Device> ModelOptions::device() const {
 }
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("MODEL", options.request.model, "Folder of a fine-tuned model")->required();
   command.add_option("--text-column", options.text_column,
                      "Column of the text, by name or number (default: text)");
   command.add_option("--text-pair-column", options.text_pair_column, "Column of the second text");

@@ -1,6 +1,7 @@
-// Options that `eval` and `predict` share: the model, how its input is read, what to compute on.
+// Options that `eval` and `predict` share: how a model's input is read, what to compute on.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,9 @@ struct ModelOptions {
   engine::EvalRequest resolved() const;
   std::unique_ptr<Device> device() const;
 };
+
+// The folder of a model as typed: a folder, or a hub id that is in the local Hugging Face cache.
+std::filesystem::path model_folder(const std::string& typed);
 
 // A column as typed: digits alone are its number from 1.
 data::Column typed_column(const std::string& text);

@@ -9,6 +9,7 @@
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/result_table.h"
+#include "cli/shard.h"
 #include "cli/stop.h"
 #include "engine/config/fleet_file.h"
 #include "engine/fleet.h"
@@ -20,7 +21,9 @@ struct TrainOptions {
   std::string fleet;
   engine::FleetFileOptions file;
   std::string progress = "auto";
+  std::string shard;
   bool overwrite = false;
+  bool resume = false;
 };
 
 int exit_code(const engine::FleetResult& result) {
@@ -32,7 +35,9 @@ int exit_code(const engine::FleetResult& result) {
 
 int train(const TrainOptions& options) {
   engine::FleetSpec fleet = engine::read_fleet_file(options.fleet, options.file);
+  if (!options.shard.empty()) take_shard(options.shard, fleet);
   fleet.overwrite = options.overwrite;
+  fleet.resume = options.resume;
   const std::unique_ptr<Device> device = make_device(fleet.device, {.threads = fleet.threads});
   std::unique_ptr<engine::Observer> view = make_progress(options.progress, fleet);
   const engine::FleetResult result = engine::train_fleet(fleet, *device, *view, stop_on_signals());
@@ -56,7 +61,15 @@ void add_train(CLI::App& app, Run& run) {
       ->add_option("--set", options->file.set,
                    "Overrule the file: defaults.KEY=VALUE (every job), job.NAME.KEY=VALUE, fleet.KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--overwrite", options->overwrite, "Replace an earlier run in the same output_dir");
+  command->add_flag(
+      "--overwrite", options->overwrite,
+      "Replace an earlier run in the same output_dir; with --resume, only the jobs that changed");
+  command->add_flag("--resume", options->resume,
+                    "Leave the jobs that an earlier run finished, train those that are new or unfinished");
+  command->add_option(
+      "--shard", options->shard,
+      "K/N: every N-th job from the K-th (0 <= K < N), into output_dir/shard-K-of-N; /N takes K from "
+      "SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX");
   command->add_option("--progress", options->progress, "auto: live on a terminal, else plain")
       ->check(CLI::IsMember(progress_modes()))
       ->capture_default_str();

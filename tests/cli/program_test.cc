@@ -89,8 +89,32 @@ TEST_F(ProgramTest, CheckListsTheJobs) {
   write("f.toml", defaults_ + "[[job]]\nname = 's{seed}'\nsweep.seed = [1, 2]\n");
   const Outcome outcome = run({"check", "f.toml", "--jobs"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out.find("s1  seed=1\ns2  seed=2\nf.toml: 2 jobs, no mistakes in the file"), 0u)
-      << outcome.out;
+  EXPECT_EQ(outcome.out.find("s1  seed=1\ns2  seed=2\n2 jobs, 2 slots, 1 group: "), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find("checked 1 data set: 16 rows"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\nf.toml: 2 jobs, no mistakes\n"), std::string::npos) << outcome.out;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs"));
+  EXPECT_EQ(run({"check", "f.toml", "--quick"}).out,
+            "f.toml: 2 jobs, no mistakes; rows, labels and weights were not read\n");
+  write("dev.tsv", "text\tlabel\na day\tugly\n");
+  write("g.toml", defaults_ + "[[job]]\nname = 'a'\nvalidation_file = 'dev.tsv'\n");
+  const Outcome refused = run({"check", "g.toml"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.err.find("dev.tsv:2: error: "), 0u) << refused.err;
+}
+
+// What init writes is a fleet file that check accepts.
+TEST_F(ProgramTest, InitIsAFleetFile) {
+  const Outcome outcome = run({"init", "train.tsv", "--model", "base", "-o", "made.toml"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  write("f.toml", defaults_ + "[[job]]\nname = 'a'\n");
+  ASSERT_EQ(run({"train", "f.toml", "--progress", "none"}).code, 0);
+  std::filesystem::rename(folder_ / "runs/f/a", folder_ / "base");
+  const Outcome check = run({"check", "made.toml", "--jobs"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_NE(check.out.find("lr2e-5-s1"), std::string::npos) << check.out;
+  EXPECT_EQ(run({"init", "train.tsv", "-o", "made.toml"}).err,
+            "made.toml: error: exists already; it is not overwritten\n");
+  EXPECT_EQ(run({"init", "none.tsv"}).code, 2);
 }
 
 TEST_F(ProgramTest, TrainPredictEval) {
@@ -115,6 +139,67 @@ TEST_F(ProgramTest, TrainPredictEval) {
   EXPECT_EQ(again.code, 1);
   EXPECT_NE(again.err.find("--overwrite"), std::string::npos) << again.err;
   EXPECT_EQ(run({"train", "f.toml", "--overwrite", "--progress", "none"}).code, 0);
+}
+
+TEST_F(ProgramTest, SeveralModelsAnswerAsEachAlone) {
+  write("f.toml", defaults_ + "test_file = 'train.tsv'\n[[job]]\nname = 's{seed}'\nsweep.seed = [1, 2]\n");
+  ASSERT_EQ(run({"train", "f.toml", "--progress", "none"}).code, 0);
+  const auto answer = [&](std::vector<std::string> models, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"predict"};
+    arguments.insert(arguments.end(), models.begin(), models.end());
+    arguments.insert(arguments.end(), {"--text", "a good day", "--threads", "1"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string one = answer({"runs/f/s1"}, {}), two = answer({"runs/f/s2"}, {});
+  EXPECT_NE(one, two);
+  EXPECT_EQ(answer({"runs/f/s1", "runs/f/s2"}, {}),
+            "runs/f/s1\truns/f/s2\n" + one.substr(0, one.size() - 1) + "\t" + two);
+  EXPECT_EQ(answer({"runs/f/s1", "runs/f/s1"}, {"--average"}), one);
+  EXPECT_NE(answer({"runs/f/s1", "runs/f/s2"}, {"--json"}).find("{\"models\":{\"runs/f/s1\":{\"label\":"),
+            std::string::npos);
+  EXPECT_EQ(run({"predict", "runs/f/no", "--text", "a"}).code, 1);
+  EXPECT_EQ(run({"predict", "--text", "a"}).code, 2);
+
+  const Outcome status = run({"status", "runs/f"});
+  EXPECT_EQ(status.code, 0) << status.err;
+  EXPECT_EQ(status.out.find("s1  done  4 updates  "), 0u) << status.out;
+  EXPECT_NE(status.out.find("2 jobs, 2 done; the run has ended\n"), std::string::npos) << status.out;
+  EXPECT_EQ(run({"status", "."}).err, ".: error: not the folder of a run (no fleet.jsonl)\n");
+
+  const Outcome comparison = run({"compare", "runs/f", "s1", "s1"});
+  EXPECT_EQ(comparison.code, 0) << comparison.err;
+  EXPECT_EQ(comparison.out.find("16 rows; accuracy: s1 "), 0u) << comparison.out;
+  EXPECT_NE(comparison.out.find("p = 1.0000"), std::string::npos) << comparison.out;
+  EXPECT_EQ(run({"compare", "runs/f", "s1", "s3"}).err, "runs/f/s3: error: no such job in the run\n");
+}
+
+TEST_F(ProgramTest, ShardsShareTheJobs) {
+  write("f.toml", defaults_ + "[[job]]\nname = 's{seed}'\nsweep.seed = [1, 2, 3]\n");
+  EXPECT_EQ(run({"train", "f.toml", "--shard", "1/2", "--progress", "none"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "runs/f/shard-1-of-2/s2/model.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs/f/shard-1-of-2/s1"));
+  for (const char* wrong : {"2/2", "1", "1/0", "a/2", "-1/2", "/2"})
+    EXPECT_EQ(run({"train", "f.toml", "--shard", wrong}).code, 2) << wrong;
+  EXPECT_EQ(run({"train", "f.toml", "--shard", "3/4"}).code, 1);
+}
+
+TEST_F(ProgramTest, ResumeTrainsWhatIsNew) {
+  write("f.toml", defaults_ + "[[job]]\nname = 's{seed}'\nsweep.seed = [1]\n");
+  ASSERT_EQ(run({"train", "f.toml", "--progress", "none"}).code, 0);
+  const auto before = std::filesystem::last_write_time(folder_ / "runs/f/s1/model.safetensors");
+  write("f.toml", defaults_ + "[[job]]\nname = 's{seed}'\nsweep.seed = [1, 2]\n");
+  EXPECT_EQ(run({"train", "f.toml"}).code, 1);
+  const Outcome outcome = run({"train", "f.toml", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(std::filesystem::last_write_time(folder_ / "runs/f/s1/model.safetensors"), before);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "runs/f/s2/model.safetensors"));
+  write("f.toml", defaults_ + "weight_decay = 0.5\n[[job]]\nname = 's{seed}'\nsweep.seed = [1, 2]\n");
+  const Outcome changed = run({"train", "f.toml", "--resume"});
+  EXPECT_EQ(changed.code, 1);
+  EXPECT_NE(changed.err.find("weight_decay"), std::string::npos) << changed.err;
 }
 
 TEST_F(ProgramTest, AFailedJobIsThree) {
