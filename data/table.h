@@ -41,6 +41,7 @@ struct Column {
   std::string name;
   int number = 0;  // > 0: by number, and name is ignored
 
+  bool operator==(const Column&) const = default;
   static Column named(std::string name) { return {std::move(name), 0}; }
   static Column numbered(int number) { return {{}, number}; }
   std::string text() const {

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """cpu_vs_torch: shoal against PyTorch / transformers on this CPU, the same rows, in one run.
 
-  python bench/cpu_vs_torch/run.py --shoal build/cpu/bin/shoal --minilm DIR --sst2 train.tsv [--out table.md]
+  python bench/cpu_vs_torch/run.py --shoal build/bench/bin/shoal --step-gemm build/bench/bin/step_gemm \\
+      --minilm DIR --sst2 train.tsv [--out table.md]
 
 The interpreter needs torch, transformers and tokenizers. A cell is (model, batch, jobs). torch trains one
 job and is counted as if n jobs took n times as long, which flatters it: nothing is lost between jobs. It may
-choose its best of fp32 and bf16 autocast, with and without length grouping, eager and torch.compile
-(dynamic shapes). shoal trains n jobs at once with precision "auto". Both tokenise before their clock starts,
+choose its best of fp32 and bf16 autocast, with and without length grouping, and of torch.compile (dynamic
+shapes) on top of the fastest of those. shoal trains n jobs at once with precision "auto". Both tokenise before their clock starts,
 and the clock runs over whole updates in steady state: batch, forward, backward, clipping, AdamW. The two sides
-take turns, cell by cell, so that a change of the machine meets both.
+take turns, cell by cell, so that a change of the machine meets both. With --step-gemm a last column holds shoal's model
+GFLOP/s (6 x parameters of the encoder's matrices x tokens) against what oneDNN reaches over the same products.
 """
 import argparse
 import itertools
@@ -105,11 +107,25 @@ sweep.seed = {list(range(1, jobs + 1))}
         return max(jobs * batch * (marks[i + 1] - marks[i]) / (ends[i + 1] - ends[i]) for i in range(3))
 
 
+SHAPES = {"minilm": (6, 384, 1536), "mini": (4, 256, 1024)}  # layers, hidden, intermediate
+
+
+def share_of_onednn(arguments, name, ids, batch, rows_per_second):
+    layers, hidden, intermediate = SHAPES[name]
+    tokens = sum(len(row) for row, _ in ids) / len(ids)
+    step = subprocess.run([arguments.step_gemm, str(arguments.threads), str(hidden), str(intermediate),
+                           str(round(batch * tokens))], text=True, capture_output=True, check=True)
+    reached = 6e-9 * layers * (4 * hidden**2 + 2 * hidden * intermediate) * tokens * rows_per_second
+    ceiling = json.loads(step.stdout)["bf16"]
+    return f"{reached:.0f} of {ceiling:.0f}: {100 * reached / ceiling:.0f} %"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shoal", required=True)
     parser.add_argument("--minilm", type=pathlib.Path, required=True)
     parser.add_argument("--sst2", required=True, help="train.tsv with the columns sentence, label")
+    parser.add_argument("--step-gemm", help="the program bench/step_gemm.cc makes (SHOAL_BENCH)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=9)
     parser.add_argument("--batches", type=int, nargs="+", default=[8, 32, 128])
@@ -130,24 +146,29 @@ def main():
         for name, batch in itertools.product(arguments.models, arguments.batches):
             ids = tokenise(folders[name], rows, 128)
             speeds = {}
-            for compiled, dtype, grouped in itertools.product(
-                    [False] if arguments.no_compile else [False, True], ["fp32", "bf16"], [False, True]):
-                speeds[dtype + (" grouped" if grouped else "") + (" compiled" if compiled else "")] = torch_speed(
-                    arguments, folders[name], ids, batch, dtype, grouped, compiled)
+            forms = {dtype + " grouped" * grouped: (dtype, grouped)
+                     for dtype, grouped in itertools.product(["fp32", "bf16"], [False, True])}
+            for form, (dtype, grouped) in forms.items():
+                speeds[form] = torch_speed(arguments, folders[name], ids, batch, dtype, grouped, False)
+            best = max(speeds, key=speeds.get)
+            if not arguments.no_compile:
+                speeds[best + " compiled"] = torch_speed(arguments, folders[name], ids, batch, *forms[best], True)
             best = max(speeds, key=speeds.get)
             print(name, batch, {k: round(v) for k, v in speeds.items()}, file=sys.stderr, flush=True)
             for jobs in arguments.jobs:
                 ours = shoal_speed(arguments, folders[name], train, batch, jobs, 2 * speeds[best])
                 ratios.append(ours / speeds[best])
                 lines.append(f"| {name} | {batch} | {jobs} | {ours:.0f} | {speeds[best]:.0f} ({best}) "
-                             f"| {ratios[-1]:.2f} |")
+                             f"| {ratios[-1]:.2f} |"
+                             + (f" {share_of_onednn(arguments, name, ids, batch, ours)} |" if arguments.step_gemm else ""))
                 print(lines[-1], file=sys.stderr, flush=True)
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown CPU")
     table = "\n".join([
         f"{cpu}, {arguments.threads} threads, {time.strftime('%Y-%m-%d')}", "",
-        "| model | batch | jobs | shoal, rows/s | torch, rows/s (best form) | ratio |",
-        "|---|---|---|---|---|---|", *lines, "",
+        "| model | batch | jobs | shoal, rows/s | torch, rows/s (best form) | ratio |"
+        + (" model GFLOP/s of oneDNN's |" if arguments.step_gemm else ""),
+        "|---" * (6 + bool(arguments.step_gemm)) + "|", *lines, "",
         f"Geometric mean of the ratio {mean:.2f}, smallest {min(ratios):.2f}."])
     print(table)
     if arguments.out:

@@ -80,6 +80,18 @@ TEST_F(SecondRunTest, RefusesChangedJobsWithBothValuesUnlessToldToOverwrite) {
   EXPECT_EQ(seen.jobs, (std::vector<std::int64_t>{0}));
 }
 
+// Case 53: another batch or accumulation is not taken up in silence.
+TEST_F(SecondRunTest, AnotherBatchIsAChange) {
+  train_toys(fleet({jobs_[0]}, false));
+  const std::string before =
+      fmt::format("{} -> {}", jobs_[0].per_device_train_batch_size, jobs_[0].per_device_train_batch_size + 8);
+  jobs_[0].per_device_train_batch_size += 8;
+  jobs_[0].gradient_accumulation_steps = 3;
+  const std::string error = error_of(fleet({jobs_[0]}));
+  EXPECT_NE(error.find("\njob a: per_device_train_batch_size: " + before), std::string::npos) << error;
+  EXPECT_NE(error.find("\njob a: gradient_accumulation_steps: 1 -> 3"), std::string::npos) << error;
+}
+
 TEST_F(SecondRunTest, ChangedDataAreAChange) {
   train_toys(fleet({jobs_[0]}, false));
   std::ofstream(jobs_[0].train_file, std::ios::app) << "w0 w1\tclass0\n";
