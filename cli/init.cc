@@ -17,6 +17,7 @@ namespace {
 
 using data::ColumnFacts;
 using data::Sniffed;
+using engine::config::one_line;
 using engine::config::toml_string;
 
 constexpr std::size_t kShownLabels = 12;
@@ -30,13 +31,6 @@ struct InitOptions {
 std::string reference(const Sniffed& s, std::size_t column) {
   return s.format == data::TableFormat::kJsonl || s.table.header ? toml_string(s.columns[column].name)
                                                                  : fmt::format("{}", column + 1);
-}
-
-// What may stand in a comment.
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
 }
 
 std::string share_of(std::int64_t count, std::int64_t rows) {

@@ -1,12 +1,12 @@
 #include "data/build_dataset.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <unordered_map>
 
+#include "data/number.h"
 #include "data/text_error.h"
 #include "data/tokenize_rows.h"
 #include "data/utf8.h"
@@ -27,14 +27,12 @@ float parse_target(const std::filesystem::path& file, std::int64_t line, const C
                    std::string_view cell) {
   std::string_view digits = cell;
   if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!whole || !std::isfinite(static_cast<float>(value))) {
+  const std::optional<double> value = parse_number(digits);
+  if (!value || !std::isfinite(static_cast<float>(*value))) {
     fail_at(file, line, 0,
             fmt::format("{} is {}; a regression learns finite numbers", column.text(), in_quotes(cell)));
   }
-  return static_cast<float>(value);
+  return static_cast<float>(*value);
 }
 
 }  // namespace

@@ -17,6 +17,13 @@ namespace shoal::data {
 std::vector<std::size_t> cut_window(const Dataset& dataset, std::span<const std::int32_t> rows,
                                     std::int64_t max_rows, std::int64_t micro_tokens);
 
+// Rows of micro-batch i of those that cut_window returned the ends of.
+inline std::span<const std::int32_t> micro_batch(std::span<const std::int32_t> rows,
+                                                 std::span<const std::size_t> ends, std::size_t i) {
+  const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+  return rows.subspan(begin, ends[i] - begin);
+}
+
 // Destination of one lane entry's micro-batch, slices of the step block owned by the caller.
 // Room for capacity tokens / sequences; everything up to the stated padding is overwritten.
 struct PackedSlot {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string_view>
 
-#include "data/text_error.h"
+#include "data/number.h"
+#include "data/table_readers.h"
 #include "data/utf8.h"
 
 namespace shoal::data {
@@ -56,13 +56,6 @@ char delimiter_of(const std::vector<std::string>& lines) {
   return best;
 }
 
-std::optional<double> as_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
-}
-
 // Facts of one column as its cells go by.
 class Collector {
  public:
@@ -71,7 +64,7 @@ class Collector {
     facts.empty += cell.empty();
     facts.longest = std::max(facts.longest, characters);
     characters_ += characters;
-    if (const auto number = as_number(cell)) {
+    if (const auto number = parse_number(cell)) {
       ++facts.numbers;
       facts.whole_numbers += *number == std::floor(*number);
     }
@@ -94,14 +87,8 @@ class Collector {
   std::int64_t characters_ = 0;
 };
 
-std::vector<Column> numbered(std::size_t count) {
-  std::vector<Column> columns;
-  for (std::size_t i = 1; i <= count; ++i) columns.push_back(Column::numbered(static_cast<int>(i)));
-  return columns;
-}
-
 bool may_be_name(const std::string& cell) {
-  return !cell.empty() && !as_number(cell) && count_code_points(cell) <= 40;
+  return !cell.empty() && !parse_number(cell) && count_code_points(cell) <= 40;
 }
 
 void read_columns(const std::filesystem::path& file, Sniffed& out) {
@@ -109,8 +96,9 @@ void read_columns(const std::filesystem::path& file, Sniffed& out) {
   if (!jsonl) out.table.header = false;
   const std::vector<std::string> names = table_columns(file, out.table);
   std::vector<Column> wanted;
-  for (const std::string& name : names) wanted.push_back(Column::named(name));
-  const auto reader = open_table(file, jsonl ? wanted : numbered(names.size()), out.table);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    wanted.push_back(jsonl ? Column::named(names[i]) : Column::numbered(static_cast<int>(i) + 1));
+  const auto reader = open_table(file, wanted, out.table);
   std::vector<Collector> columns(names.size());
   std::vector<std::string> first;
   for (TableRow row; reader->next(row);) {
@@ -194,7 +182,7 @@ Sniffed sniff(const std::filesystem::path& file) {
   Sniffed out;
   const std::vector<std::string> lines = first_lines(file);
   if (!is_utf8(file)) out.table.encoding = "windows-1252";
-  const std::string extension = lower(file.extension().string());
+  const std::string extension = lower_extension(file);
   if (extension != ".jsonl" && extension != ".json") {
     const char delimiter = delimiter_of(lines);
     const bool usual = (extension == ".csv" && delimiter == ',') ||

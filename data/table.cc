@@ -16,12 +16,6 @@ struct Form {
   char delimiter;
 };
 
-std::string lower_extension(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
-  return extension;
-}
-
 // The delimiter as one character, 0 where none is given.
 char delimiter_of(const std::filesystem::path& file, const TableOptions& options) {
   if (!options.delimiter) return 0;
@@ -59,6 +53,12 @@ Form form_of(const std::filesystem::path& file, const TableOptions& options) {
 }
 
 }  // namespace
+
+std::string lower_extension(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
 
 TableFormat table_format(const std::filesystem::path& file, const TableOptions& options) {
   return form_of(file, options).format;

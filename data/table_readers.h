@@ -28,6 +28,8 @@ std::vector<std::string> csv_columns(const std::filesystem::path& file, char del
                                      const TextEncoding& encoding);
 std::vector<std::string> jsonl_columns(const std::filesystem::path& file, const TextEncoding& encoding);
 
+std::string lower_extension(const std::filesystem::path& file);  // ".TSV" is ".tsv"
+
 // "1", "2", ... "count": what columns are called where no header names them.
 std::vector<std::string> numbered_columns(std::size_t count);
 

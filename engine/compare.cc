@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "data/line_reader.h"
+#include "data/table.h"
 #include "data/text_error.h"
 #include "kernels/base/error.h"
 #include "kernels/base/philox.h"
@@ -14,16 +14,6 @@ namespace shoal::engine {
 namespace {
 
 constexpr std::uint32_t kBootstrapStream = 0x424f4f54u;  // "BOOT"
-
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields;
-  while (true) {
-    const std::size_t tab = line.find('\t');
-    fields.emplace_back(line.substr(0, tab));
-    if (tab == std::string_view::npos) return fields;
-    line.remove_prefix(tab + 1);
-  }
-}
 
 // +1 where only b is right, -1 where only a is.
 std::vector<std::int8_t> differences(const PredictionRows& a, const PredictionRows& b) {
@@ -56,28 +46,27 @@ double log_choose(std::int64_t n, std::int64_t k) {
 }  // namespace
 
 PredictionRows read_predictions(const std::filesystem::path& file) {
-  data::LineReader lines(file);
-  std::string_view line;
-  require(lines.next(line), "{}: error: empty; a predictions.tsv is wanted", file.string());
-  const std::vector<std::string> header = fields_of(line);
-  const bool known = header.size() >= 2 && header[0] == "row";
-  if (!known || header[1] != "label" || header.size() < 3 || header[2] != "prediction") {
+  const std::vector<std::string> columns = data::table_columns(file, {});
+  const bool known = columns.size() >= 2 && columns[0] == "row";
+  if (!known || columns[1] != "label" || columns.size() < 3 || columns[2] != "prediction") {
     data::fail_at(file, 1, 0,
                   known ? "there are no labels to compare by: the test file has none"
                         : "not a predictions.tsv: its columns are row, label, prediction, ...");
   }
-  if (header.size() == 3) data::fail_at(file, 1, 0, "numbers of a regression; classes are compared");
+  if (columns.size() == 3) data::fail_at(file, 1, 0, "numbers of a regression; classes are compared");
+  std::vector<data::Column> wanted;  // all of them, so that a row that is cut off shows
+  for (std::size_t i = 1; i <= columns.size(); ++i)
+    wanted.push_back(data::Column::numbered(static_cast<int>(i)));
+  const auto reader = data::open_table(file, wanted, {});
   PredictionRows rows;
-  while (lines.next(line)) {
-    const std::vector<std::string> fields = fields_of(line);
+  for (data::TableRow line; reader->next(line);) {
     std::int64_t row = 0;
-    const char* const end = fields[0].data() + fields[0].size();
-    const auto [stop, error] = std::from_chars(fields[0].data(), end, row);
-    if (fields.size() != header.size() || error != std::errc() || stop != end)
-      data::fail_at(file, lines.line_number(), 0, "not a row of predictions");
+    const char* const end = line.cells[0].data() + line.cells[0].size();
+    const auto [stop, error] = std::from_chars(line.cells[0].data(), end, row);
+    if (error != std::errc() || stop != end) data::fail_at(file, line.line, 0, "not a row of predictions");
     rows.row.push_back(row);
-    rows.label.push_back(fields[1]);
-    rows.prediction.push_back(fields[2]);
+    rows.label.emplace_back(line.cells[1]);
+    rows.prediction.emplace_back(line.cells[2]);
   }
   require(!rows.row.empty(), "{}: error: no row", file.string());
   return rows;

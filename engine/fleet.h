@@ -59,14 +59,10 @@ struct Predictions {
 
   bool is_regression() const { return probabilities.empty() && rows > 0; }
 };
-// Texts in memory (second: the text_pair, or empty where the request has none), or a file.
-Predictions predict_texts(const EvalRequest& request,
-                          std::span<const std::pair<std::string, std::string>> texts, Device& device);
-Predictions predict_file(const EvalRequest& request, Device& device);
-
-// The same by several exported folders at once (EvalRequest::model is ignored): one answer a folder, in their
-// order. Folders of one architecture and precision are slots of one lockstep, group goes after group; each
-// answers what it would answer alone, bit for bit.
+// What exported folders say (EvalRequest::model is ignored) of texts in memory (second: the text_pair, or
+// empty where the request has none), or of a file: one answer a folder, in their order. Folders of one
+// architecture and precision are slots of one lockstep, group goes after group; each answers what it would
+// answer alone, bit for bit.
 std::vector<Predictions> predict_models(const EvalRequest& request,
                                         std::span<const std::filesystem::path> models,
                                         std::span<const std::pair<std::string, std::string>> texts,

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "engine/event_json.h"
 #include "engine/run_report.h"
 #include "kernels/base/error.h"
 
@@ -11,12 +12,6 @@ namespace shoal::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json object_of(const Metrics& metrics) {
-  Json object = Json::object();
-  for (const auto& [name, value] : metrics) object[name] = value;
-  return object;
-}
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -41,19 +36,15 @@ void FleetLog::write(const char* event, const Json& more) {
   if (!out_.is_open()) return;
   Json line = {{"event", event}, {"time", now()}};
   line.update(more);
-  // A file name need not be UTF-8.
-  out_ << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+  out_ << event_line(line) << '\n' << std::flush;
   if (out_.good()) return;
   out_.close();
   next_.on_note(-1, fmt::format("{}: cannot be written: {}", path_.string(), std::strerror(errno)));
 }
 
 void FleetLog::on_plan(const FleetPlan& plan) {
-  Json names = Json::array(), groups = Json::array();
+  Json names = Json::array();
   for (const JobSpec& job : fleet_.jobs) names.push_back(job.name);
-  for (const GroupPlan& group : plan.groups)
-    groups.push_back(
-        {{"model", group.model}, {"jobs", group.jobs}, {"slots", group.slots}, {"bytes", group.bytes}});
   write("plan", {{"version", SHOAL_VERSION},
                  {"device", plan.device},
                  {"file", fleet_.file.string()},
@@ -61,7 +52,7 @@ void FleetLog::on_plan(const FleetPlan& plan) {
                  {"slots", plan.slots},
                  {"names", names},
                  {"kept", kept_},
-                 {"groups", groups},
+                 {"groups", event_json(plan.groups)},
                  {"data_sets", plan.data_sets},
                  {"rows", plan.rows},
                  {"tokens", plan.tokens}});
@@ -111,9 +102,9 @@ void FleetLog::on_job_end(const JobResult& result) {
                     {"seconds", result.seconds},
                     {"card_seconds", result.card_seconds},
                     {"best_epoch", result.best_epoch},
-                    {"best", object_of(result.best)},
-                    {"last", object_of(result.last)},
-                    {"test", object_of(result.test)},
+                    {"best", event_json(result.best)},
+                    {"last", event_json(result.last)},
+                    {"test", event_json(result.test)},
                     {"folder", result.folder.string()},
                     {"variables", fleet_.jobs.at(static_cast<std::size_t>(result.job)).variables}});
   next_.on_job_end(result);

@@ -23,12 +23,6 @@ std::string listed(const std::vector<std::int64_t>& lines) {
   return text;
 }
 
-std::span<const std::int32_t> cut(const std::vector<std::int32_t>& rows, const std::vector<std::size_t>& cuts,
-                                  std::size_t i) {
-  const std::size_t begin = i == 0 ? 0 : cuts[i - 1];
-  return {rows.data() + begin, cuts[i] - begin};
-}
-
 }  // namespace
 
 JobRun::JobRun(const PreparedJob& job, std::int64_t slot) : job_(job), slot_(slot) {
@@ -69,7 +63,7 @@ void JobRun::start_window() {
 }
 
 void JobRun::next_train_entry() {
-  entry_.rows = cut(window_rows_, cuts_, micro_);
+  entry_.rows = data::micro_batch(window_rows_, cuts_, micro_);
   entry_.micro = static_cast<std::int32_t>(micro_);
   entry_.update = micro_ + 1 == cuts_.size();
 }
@@ -89,7 +83,7 @@ void JobRun::start_evaluation(Phase phase, const data::Subset& rows) {
 }
 
 void JobRun::next_evaluation_entry() {
-  entry_.rows = cut(eval_rows_, eval_cuts_, eval_micro_);
+  entry_.rows = data::micro_batch(eval_rows_, eval_cuts_, eval_micro_);
 }
 
 JobEvents JobRun::absorb(const LaneResult& result, std::int64_t ld) {

@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/regression_metrics.h"
 #include "kernels/base/error.h"
 
 namespace shoal::engine {
 namespace {
-
-std::string_view without_eval(std::string_view name) {
-  return name.starts_with("eval_") ? name.substr(5) : name;
-}
 
 // 2 right / (rows + predicted) is 2 TP / (2 TP + FP + FN).
 double f1_of(std::int64_t right, std::int64_t rows, std::int64_t predicted) {
@@ -68,13 +63,6 @@ Metrics ClassificationCounts::metrics() const {
   return metrics;
 }
 
-std::vector<std::string> metric_names(std::int64_t n_labels) {
-  std::vector<std::string> names = {"loss", "accuracy"};
-  if (n_labels == 2) names.emplace_back("f1");
-  names.insert(names.end(), {"f1_macro", "f1_micro", "f1_weighted", "matthews_correlation"});
-  return names;
-}
-
 std::optional<double> find_metric(const Metrics& metrics, std::string_view name) {
   for (const auto& [known, value] : metrics) {
     if (known == without_eval(name)) return value;
@@ -85,10 +73,6 @@ std::optional<double> find_metric(const Metrics& metrics, std::string_view name)
 bool greater_is_better(std::string_view name) {
   const std::string_view bare = without_eval(name);
   return bare != "loss" && bare != "mse" && bare != "mae";
-}
-
-bool is_regression(const JobSpec& job) {
-  return job.problem_type == ProblemType::kRegression;
 }
 
 bool is_better(double a, double b, bool greater) {

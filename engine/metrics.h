@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/job_spec.h"
+#include "engine/metric_names.h"
 #include "engine/observer.h"
 
 namespace shoal::engine {
@@ -44,11 +45,6 @@ class ClassificationCounts {
   std::int64_t rows_ = 0;
   double loss_ = 0;
 };
-
-// The names that a classification into n_labels is measured by, in printing order.
-std::vector<std::string> metric_names(std::int64_t n_labels);
-
-bool is_regression(const JobSpec& job);
 
 // Names with and without "eval_" in front are the same metric.
 std::optional<double> find_metric(const Metrics& metrics, std::string_view name);

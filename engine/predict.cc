@@ -1,4 +1,4 @@
-// evaluate_model, predict_texts, predict_file, predict_models: Predictors over a file or texts at hand.
+// evaluate_model and predict_models: Predictors over a file or texts at hand.
 #include <algorithm>
 
 #include "engine/fleet.h"
@@ -104,15 +104,6 @@ std::vector<Predictions> predict_models(const EvalRequest& request,
   return predict(request, models, device, [&](const TrainedModel& model) {
     return data::build_dataset(request.file, *model.base.tokenizer, nullptr, limited(request, model));
   });
-}
-
-Predictions predict_texts(const EvalRequest& request,
-                          std::span<const std::pair<std::string, std::string>> texts, Device& device) {
-  return std::move(predict_models(request, {&request.model, 1}, texts, device).front());
-}
-
-Predictions predict_file(const EvalRequest& request, Device& device) {
-  return std::move(predict_models(request, {&request.model, 1}, device).front());
 }
 
 }  // namespace shoal::engine

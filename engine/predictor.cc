@@ -37,10 +37,7 @@ struct Reader {
     return std::max(kMicroTokens, of.stats.longest);
   }
 
-  std::span<const std::int32_t> batch() const {
-    const std::size_t begin = next == 0 ? 0 : cuts[next - 1];
-    return {rows.data() + begin, cuts[next] - begin};
-  }
+  std::span<const std::int32_t> batch() const { return data::micro_batch(rows, cuts, next); }
 };
 
 LaneShape lane_shape(std::span<const data::Dataset* const> datasets, std::int64_t batch_size, int ld) {

@@ -75,8 +75,4 @@ Metrics RegressionValues::metrics() const {
           {"mse", squares / n}, {"mae", distances / n}};
 }
 
-std::vector<std::string> regression_metric_names() {
-  return {"loss", "pearson", "spearmanr", "combined_score", "mse", "mae"};
-}
-
 }  // namespace shoal::engine

@@ -27,8 +27,6 @@ class RegressionValues {
   double loss_ = 0;
 };
 
-std::vector<std::string> regression_metric_names();
-
 // 0 where undefined.
 double pearson(std::span<const double> a, std::span<const double> b);
 double spearman(std::span<const double> a, std::span<const double> b);

@@ -40,6 +40,21 @@ class Need {
   // a and b are one and the same, or share nothing.
   void same_or_apart(std::string_view name, const void* a, std::string_view other, const void* b,
                      std::size_t bytes) const;
+  // What the args of all losses have: rows, ld, loss, row_loss, logits, inv_items and dlogits, which may be
+  // null.
+  template <typename Loss>
+  void loss(const Loss& a) const {
+    rows("rows", a.rows);
+    between("ld", a.ld, 1, 1 << 24);
+    pointer("loss", a.loss);
+    pointer("row_loss", a.row_loss);
+    aligned("logits", a.logits);
+    pointer("inv_items", a.inv_items);
+    if (a.dlogits == nullptr) return;
+    aligned("dlogits", a.dlogits);
+    const std::size_t bytes = static_cast<std::size_t>(a.rows.rows * a.ld) * sizeof(float);
+    same_or_apart("dlogits", a.dlogits, "logits", a.logits, bytes);
+  }
 
  private:
   std::string_view op_;

@@ -6,18 +6,10 @@ namespace shoal {
 
 void check(const CrossEntropy& a) {
   const Need need("cross_entropy");
-  need.rows("rows", a.rows);
-  need.between("ld", a.ld, 1, 1 << 24);
-  need.pointer("loss", a.loss);
-  need.pointer("row_loss", a.row_loss);
-  need.aligned("logits", a.logits);
+  need.loss(a);
   need.pointer("labels", a.labels);
-  need.pointer("inv_items", a.inv_items);
   need.pointer("smoothing", a.smoothing);
   need.pointer("n", a.n);
-  if (a.dlogits == nullptr) return;
-  need.aligned("dlogits", a.dlogits);
-  need.same_or_apart("dlogits", a.dlogits, "logits", a.logits, bytes_of(DType::kF32, a.rows.rows, a.ld));
 }
 
 Cost cost(const CrossEntropy& a) {

@@ -2,10 +2,11 @@
 //   row_loss = -sum_k t_k log softmax(logits)_k,  t = (1 - a) onehot(label) + a / n   (label smoothing a)
 //   loss[w]  = inv_items[w] * sum of the slot's row losses
 //   dlogits  = inv_items[w] * (softmax(logits) - t)
-// Shapes    logits, dlogits [rows,ld] f32; labels [rows]; row_loss [rows] f32; loss, inv_items, smoothing, n
-// [W] Needs     0 <= label < n[w], or label == -1: such a row has loss 0 and gradient 0 Writes    row_loss,
-// loss, dlogits: overwritten (=); dlogits null: evaluation. Columns n[w] .. ld and
-//           tail rows of dlogits are zeros; row_loss beyond live is not written; idle entries: loss 0
+// Shapes    logits, dlogits [rows,ld] f32; labels [rows]; row_loss [rows] f32; loss, inv_items [W];
+//           smoothing, n [W]
+// Needs     0 <= label < n[w], or label == -1: such a row has loss 0 and gradient 0
+// Writes    row_loss, loss, dlogits: overwritten (=); dlogits null: evaluation. Columns n[w] .. ld and tail
+//           rows of dlogits are zeros; row_loss beyond live is not written; idle entries: loss 0
 // Order     rows ascending in chunks of kRowChunk, chunk sums ascending; labels ascending
 // NaN       a NaN logit gives a NaN loss: nothing is hidden
 #pragma once

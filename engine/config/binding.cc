@@ -40,6 +40,11 @@ std::string number_text(double value) {
   return out;
 }
 
+std::string count_text(double value) {
+  const bool is_whole = value == std::floor(value) && value < 1e15;
+  return is_whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : number_text(value);
+}
+
 std::filesystem::path resolved_path(const std::string& written, const Context& context) {
   return (context.base / std::filesystem::path(written)).lexically_normal();
 }

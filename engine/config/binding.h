@@ -66,6 +66,8 @@ Range from_to(std::int64_t low, std::int64_t high);  // integers, both ends incl
 
 // 5e-5, 0.1, 3.0: the shortest text that reads back as the same number, and is a number in TOML.
 std::string number_text(double value);
+// The same, but a whole number without point or exponent: counts read back as integers.
+std::string count_text(double value);
 
 namespace detail {
 template <typename T>

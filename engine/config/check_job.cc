@@ -9,7 +9,8 @@
 
 #include "data/text_error.h"
 #include "engine/config/scheduler_kwargs.h"
-#include "engine/config/special_bindings.h"
+#include "engine/config/templates.h"
+#include "engine/metric_names.h"
 
 namespace shoal::engine::config {
 namespace {
@@ -65,18 +66,17 @@ class JobRules {
   }
 
   void metric() const {
-    const ProblemType type = job_.problem_type.value_or(ProblemType::kSingleLabelClassification);
-    const std::vector<std::string> names = metrics_of(type);
+    const std::vector<std::string> names = is_regression(job_) ? regression_metric_names() : metric_names(2);
     const std::string& name = job_.metric_for_best_model;
     if (name.empty() || std::ranges::find(names, name) != names.end()) return;
     problem("metric_for_best_model",
             fmt::format("metric_for_best_model is {}, which a {} does not have", data::in_quotes(name),
-                        type == ProblemType::kRegression ? "regression" : "classification") +
+                        is_regression(job_) ? "regression" : "classification") +
                 data::allowed_and_nearest("", names));
   }
 
   void regression() const {
-    if (job_.problem_type == ProblemType::kRegression && job_.label_smoothing_factor > 0) {
+    if (is_regression(job_) && job_.label_smoothing_factor > 0) {
       problem("label_smoothing_factor",
               "label_smoothing_factor spreads over classes, but problem_type is 'regression'");
     }
@@ -141,11 +141,8 @@ const Place& name_place(const RawJob& job) {
 std::string hint(const RawJob& job) {
   std::string templates;
   for (const std::string& label : job.labels) {
-    const std::string& written = job.values.at("name").written;
-    const std::string name = fmt::format("{{{}}}", label);
-    if (written.find(name) != std::string::npos || written.find("{" + label + ":") != std::string::npos)
-      continue;
-    templates += (templates.empty() ? "" : "-") + name;
+    if (holds_template(job.values.at("name").written, label)) continue;
+    templates += (templates.empty() ? "" : "-") + fmt::format("{{{}}}", label);
   }
   return templates.empty() ? "" : fmt::format("; a name with {} would tell them apart", templates);
 }

@@ -9,6 +9,7 @@
 #include "engine/config/folds.h"
 #include "engine/config/foreign_keys.h"
 #include "engine/config/keys.h"
+#include "engine/config/templates.h"
 
 namespace shoal::engine::config {
 namespace {
@@ -54,10 +55,7 @@ RawJob base_of(const JobBlock& block, const Sections& sections, Problems& proble
 }
 
 bool mentions(const Value& value, const std::string& name) {
-  if (value.type == Value::Type::kText) {
-    return value.written.find("{" + name + "}") != std::string::npos ||
-           value.written.find("{" + name + ":") != std::string::npos;
-  }
+  if (value.type == Value::Type::kText) return holds_template(value.written, name);
   return std::ranges::any_of(value.items, [&](const Value& item) { return mentions(item, name); }) ||
          std::ranges::any_of(value.table, [&](const Entry& entry) { return mentions(entry.value, name); });
 }

@@ -16,19 +16,12 @@ std::string without_templates(std::string toml, bool is_table) {
   return out;
 }
 
-// One line a fact, whatever it holds.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string job_toml(const JobSpec& job, std::span<const std::pair<std::string, std::string>> facts) {
   std::string out;
-  for (const auto& [name, value] : facts) out += one_line(fmt::format("# {}: {}", name, value)) + "\n";
+  for (const auto& [name, value] : facts)
+    out += config::one_line(fmt::format("# {}: {}", name, value)) + "\n";
   out += "[[job]]\n";
   for (const config::Key<JobSpec>& key : config::job_keys()) {
     const std::string value = key.binding.get(job);

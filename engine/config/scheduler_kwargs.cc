@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "data/text_error.h"
 
@@ -144,11 +143,7 @@ Binding<JobSpec> scheduler_kwargs() {
           [](const JobSpec& job) {
             std::string out;
             for (const auto& [name, value] : job.lr_scheduler_kwargs) {
-              // Counts of updates are read back as integers only.
-              const bool is_whole = value == std::floor(value) && value < 1e15;
-              out += fmt::format(
-                  "{}{} = {}", out.empty() ? "{ " : ", ", name,
-                  is_whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : number_text(value));
+              out += fmt::format("{}{} = {}", out.empty() ? "{ " : ", ", name, count_text(value));
             }
             return out.empty() ? out : out + " }";
           }};

@@ -7,6 +7,7 @@
 #include "data/text_decoder.h"
 #include "data/utf8.h"
 #include "engine/config/find_model.h"
+#include "engine/metric_names.h"
 
 namespace shoal::engine::config {
 namespace {
@@ -184,32 +185,21 @@ Binding<JobSpec> warmup_steps() {
     if (value.is_number() && value.real >= 1 && value.real != std::floor(value.real)) return false;
     return set(job, value, context);
   };
-  binding.get = [](const JobSpec& job) {
-    const double x = job.warmup_steps;
-    return x == std::floor(x) && x < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(x)) : number_text(x);
-  };
+  binding.get = [](const JobSpec& job) { return count_text(job.warmup_steps); };
   return binding;
-}
-
-std::vector<std::string> metrics_of(ProblemType type) {
-  if (type == ProblemType::kRegression)
-    return {"loss", "pearson", "spearmanr", "combined_score", "mse", "mae"};
-  return {"loss", "accuracy", "f1", "f1_macro", "f1_micro", "f1_weighted", "matthews_correlation"};
 }
 
 Binding<JobSpec> metric() {
   Binding<JobSpec> binding = text(&JobSpec::metric_for_best_model);
   binding.type = "one of";
-  binding.choices = metrics_of(ProblemType::kSingleLabelClassification);
-  for (const std::string& name : metrics_of(ProblemType::kRegression)) {
+  binding.choices = metric_names(2);
+  for (const std::string& name : regression_metric_names()) {
     if (name != "loss") binding.choices.push_back(name);
   }
   binding.range = fmt::format("{}", fmt::join(binding.choices, ", "));
   binding.set = [names = binding.choices](JobSpec& job, const Value& value, const Context&) {
-    constexpr std::string_view kPrefix = "eval_";
     if (value.type != Value::Type::kText) return false;
-    const bool prefixed = value.written.starts_with(kPrefix);
-    const std::string name = value.written.substr(prefixed ? kPrefix.size() : 0);
+    const std::string name{without_eval(value.written)};
     if (std::ranges::find(names, name) == names.end()) return false;
     job.metric_for_best_model = name;
     return true;

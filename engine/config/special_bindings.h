@@ -29,9 +29,6 @@ Binding<FleetSpec> report_to();  // "none"
 std::optional<data::Column> column_of(const Value& value);
 std::string column_toml(const data::Column& column);
 
-// What jobs of this type are measured by: the names of engine/metrics.h and engine/regression_metrics.h.
-std::vector<std::string> metrics_of(ProblemType type);
-
 // Why a job may not have this name, or empty: it becomes a folder, in an `rm` and in a CSV cell.
 std::string bad_job_name(std::string_view name);
 

@@ -28,6 +28,10 @@ std::string default_value(const Key<JobSpec>& key) {
 
 }  // namespace
 
+bool holds_template(const std::string& text, const std::string& name) {
+  return text.find("{" + name + "}") != std::string::npos || text.find("{" + name + ":") != std::string::npos;
+}
+
 Value Templates::resolve(const std::string& key, const Value& value) const {
   Value resolved = value;
   std::vector<std::string> open = {key};

@@ -15,6 +15,9 @@
 
 namespace shoal::engine::config {
 
+// Whether the text holds {name}, with or without a format.
+bool holds_template(const std::string& text, const std::string& name);
+
 class Templates {
  public:
   explicit Templates(const RawJob& job) : job_(job) {}

@@ -75,4 +75,11 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return text;
+}
+
 }  // namespace shoal::engine::config

@@ -71,6 +71,9 @@ Value data_value(const std::string& text, const Place& place);
 Value text_value(const std::string& text, const Place& place);
 Value integer_value(std::int64_t number, const Place& place);
 
+// The text as it may stand in a comment of one line.
+std::string one_line(std::string text);
+
 // The text as a TOML string in double quotes.
 std::string toml_string(std::string_view text);
 

@@ -69,14 +69,13 @@ class Work {
 // Scores and dp of a block become its operands; zeros beyond the keys, up to a whole tile.
 void make_operands(const Work& t, const HeadDropout& dropout, std::int64_t queries, std::int64_t keys,
                    float scale, const float* lse, std::int64_t lse_step, const float* delta) {
-  constexpr i32x16 kIndex = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const std::int64_t columns = ceil16(keys), wide = round_up(columns, kTileK);
   for (std::int64_t r = 0; r < queries; ++r) {
     const float shift = lse[r * lse_step];
     for (std::int64_t j = 0; j < columns; j += kLanes) {
       const std::int64_t at = r * columns + j;
       f32x16 p = exp16(fma(load16(t.s + at), splat(scale), splat(-shift)));
-      if (j + kLanes > keys) p = kIndex < static_cast<std::int32_t>(keys - j) ? p : f32x16{};
+      if (j + kLanes > keys) p = first_lanes(p, keys - j, f32x16{});
       f32x16 dp = load16(t.dp + at), mp = p;
       if (dropout.active()) {
         mp = dropout.kept(p * dropout.scale(), t.numbers + at);

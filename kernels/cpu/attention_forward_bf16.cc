@@ -82,8 +82,8 @@ void head_forward(const AttentionForward& a, const SeqItem& item, int head, cons
         float* const s = t.s + r * columns;
         bf16* const e = t.e + r * lde;
         scale_row(s, columns, scale);
-        const float before = max[r], block_max = row_max(s, keys);
-        max[r] = j == 0 || block_max > before ? block_max : before;
+        const float block_max = row_max(s, keys), before = j == 0 ? block_max : max[r];
+        max[r] = block_max > before ? block_max : before;
         const float block_sum = softmax_row(e, s, columns, max[r], dropout, t.numbers + r * columns);
         if (lde > columns) std::memset(static_cast<void*>(e + columns), 0, kLanes * sizeof(bf16));
         if (j == 0) {

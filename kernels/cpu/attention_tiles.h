@@ -130,10 +130,8 @@ inline float max16(f32x16 a) {
 
 // The largest of a row's first n scores; what fills up the last vector becomes -infinity.
 inline float row_max(float* s, std::int64_t n) {
-  constexpr i32x16 kIndex = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const std::int64_t last = ceil16(n) - kLanes;
-  f32x16 max = load16(s + last);
-  max = kIndex < static_cast<std::int32_t>(n - last) ? max : splat(-std::numeric_limits<float>::infinity());
+  f32x16 max = first_lanes(load16(s + last), n - last, splat(-std::numeric_limits<float>::infinity()));
   store16(s + last, max);
   for (std::int64_t j = 0; j < last; j += kLanes) {
     const f32x16 x = load16(s + j);

@@ -107,6 +107,12 @@ inline void fetch_to_write(const void* to) {
   __builtin_prefetch(to, 1);
 }
 
+// `value` in the first n lanes, `rest` in the others; n may be any number.
+inline f32x16 first_lanes(f32x16 value, std::int64_t n, f32x16 rest) {
+  constexpr i32x16 kIndex = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return kIndex < static_cast<std::int32_t>(n) ? value : rest;
+}
+
 // The first n < 16 elements, zeros behind them; and back.
 inline f32x16 load_first(const float* from, std::int64_t n) {
   f32x16 value = {};

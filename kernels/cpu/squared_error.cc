@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/context.h"
-#include "kernels/cpu/row_blocks.h"
 #include "kernels/cpu/row_losses.h"
 
 namespace shoal::cpu {
@@ -26,11 +24,7 @@ void row(const SquaredError& a, int w, std::int64_t at) {
 
 void squared_error(const SquaredError& a, Stream stream) {
   check(a);
-  for_row_blocks(context(stream), a.rows, kBlock, [&](const RowBlock& block) {
-    for (std::int64_t r = block.first; r < block.last; ++r) row(a, block.w, block.row0 + r);
-    if (a.dlogits != nullptr) zero_rows(a.dlogits + block.row0 * a.ld, block.last, block.tail, a.ld);
-  });
-  for (int w = 0; w < a.rows.W; ++w) a.loss[w] = loss_of(a.row_loss, a.rows, w, a.inv_items[w]);
+  row_losses(a, context(stream), kBlock, row);
 }
 
 }  // namespace shoal::cpu

@@ -27,12 +27,14 @@ TEST(PredictModels, EachAnswersAsAlone) {
   ASSERT_EQ(together.size(), 3u);
   for (std::size_t m = 0; m < models.size(); ++m) {
     request.model = models[m];
-    const Predictions alone = predict_file(request, *device);
+    const Predictions alone = predict_models(request, {&request.model, 1}, *device).front();
     EXPECT_EQ(together[m].labels, alone.labels);
     EXPECT_EQ(together[m].rows, 24);
     EXPECT_TRUE(together[m].logits == alone.logits) << m;
     EXPECT_TRUE(together[m].probabilities == alone.probabilities) << m;
-    EXPECT_TRUE(of_texts[m].logits == predict_texts(request, texts, *device).logits) << m;
+    EXPECT_TRUE(of_texts[m].logits ==
+                predict_models(request, {&request.model, 1}, texts, *device).front().logits)
+        << m;
   }
   EXPECT_FALSE(together[0].logits == together[2].logits);
 }

@@ -52,8 +52,8 @@ TEST(TestFile, IsPredictedByTheExportedWeights) {
   EXPECT_EQ(done.test, done.best) << "the test file is the validation file";
 
   const std::unique_ptr<Device> device = make_device("cpu", {.threads = 2});
-  EvalRequest request{.model = done.folder, .file = job.test_file, .precision = Precision::kFp32};
-  const Predictions answer = predict_file(request, *device);
+  const EvalRequest request = fp32_request(done.folder, job.test_file);
+  const Predictions answer = predict_models(request, {&request.model, 1}, *device).front();
   const auto rows = cells_of(done.folder / "predictions.tsv");
   ASSERT_EQ(rows.size(), 21u);
   EXPECT_EQ(rows[0], (std::vector<std::string>{"row", "label", "prediction", "p_class0", "p_class1"}));

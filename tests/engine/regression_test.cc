@@ -77,9 +77,9 @@ TEST(Regression, LearnsAndIsExportedAndPredictsNumbers) {
   EXPECT_EQ(done.test, done.last);
 
   const std::unique_ptr<Device> device = make_device("cpu", {.threads = 2});
-  const EvalRequest request{.model = done.folder, .file = job.test_file, .precision = Precision::kFp32};
+  const EvalRequest request = fp32_request(done.folder, job.test_file);
   EXPECT_EQ(evaluate_model(request, *device), done.last);
-  const Predictions answer = predict_file(request, *device);
+  const Predictions answer = predict_models(request, {&request.model, 1}, *device).front();
   EXPECT_TRUE(answer.is_regression());
   EXPECT_EQ(answer.logits.size(), 64u);
   EXPECT_EQ(file_bytes(done.folder / "predictions.tsv").substr(0, 21), "row\tlabel\tprediction\n");

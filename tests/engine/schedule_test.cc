@@ -5,28 +5,22 @@
 
 #include <fstream>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "engine/config/keys.h"
 #include "kernels/base/error.h"
 
 namespace shoal::engine {
 namespace {
 
-const std::map<std::string, Scheduler> kSchedulers = {
-    {"linear", Scheduler::kLinear},
-    {"cosine", Scheduler::kCosine},
-    {"cosine_with_restarts", Scheduler::kCosineWithRestarts},
-    {"cosine_with_min_lr", Scheduler::kCosineWithMinLr},
-    {"polynomial", Scheduler::kPolynomial},
-    {"inverse_sqrt", Scheduler::kInverseSqrt},
-    {"constant", Scheduler::kConstant},
-    {"constant_with_warmup", Scheduler::kConstantWithWarmup},
-    {"warmup_stable_decay", Scheduler::kWarmupStableDecay},
-};
+// As the fleet file names it.
+void set_schedule(JobSpec& job, const std::string& name) {
+  const config::Key<JobSpec>& key = *config::find_job_key("lr_scheduler_type");
+  config::set_key(key, job, config::parse_typed_value(name, {}), {});
+}
 
 // Case 47 is among them: linear with warm-ups of 0 and 1.
 TEST(Schedule, AgreesWithTransformersInEveryUpdate) {
@@ -35,7 +29,7 @@ TEST(Schedule, AgreesWithTransformersInEveryUpdate) {
   for (const nlohmann::json& c : golden.at("cases")) {
     JobSpec job;
     met.insert(c.at("type"));
-    job.lr_scheduler_type = kSchedulers.at(c.at("type"));
+    set_schedule(job, c.at("type"));
     job.learning_rate = golden.at("learning_rate");
     job.warmup_steps = c.at("warmup");
     for (const auto& [name, value] : c.at("kwargs").items()) job.lr_scheduler_kwargs[name] = value;
@@ -49,7 +43,7 @@ TEST(Schedule, AgreesWithTransformersInEveryUpdate) {
           << c.dump() << ", update " << u;
     }
   }
-  EXPECT_EQ(met.size(), kSchedulers.size());
+  EXPECT_EQ(met.size(), config::find_job_key("lr_scheduler_type")->binding.choices.size());
 }
 
 // TrainingArguments.get_warmup_steps: case 47's ratio .06 of 10 is 1, not 0.

@@ -168,17 +168,15 @@ TEST_F(SemanticsTest, ATextIsTheSameInAnyCompany) {
   const JobSpec job = toy_job(data_.path(), "a", {});
   const FleetResult result = train({job});
   const std::unique_ptr<Device> device = make_device("cpu");
-  const EvalRequest request{.model = result.jobs[0].folder,
-                            .file = {},
-                            .data = {.columns = {}, .max_seq_length = 512},
-                            .precision = Precision::kFp32};
+  EvalRequest request = fp32_request(result.jobs[0].folder, {});
+  request.data.max_seq_length = 512;
   const std::pair<std::string, std::string> text{"w1 w5 w9 w2 w7", ""};
-  const Predictions alone = predict_texts(request, {&text, 1}, *device);
+  const Predictions alone = predict_models(request, {&request.model, 1}, {&text, 1}, *device).front();
   for (const int words : {9, 10, 121, 122, 329, 505}) {
     std::string other = "w3";
     for (int i = 1; i < words; ++i) other += " w4";
     const std::vector<std::pair<std::string, std::string>> texts = {{other, ""}, text, {other, ""}};
-    const Predictions beside = predict_texts(request, texts, *device);
+    const Predictions beside = predict_models(request, {&request.model, 1}, texts, *device).front();
     for (std::size_t k = 0; k < 2; ++k) {
       // Another row of a GEMM tile may sum in another order: a few roundings of logits of size 1.
       EXPECT_NEAR(beside.logits[2 + k], alone.logits[k], 1e-5) << words;
@@ -194,10 +192,8 @@ TEST_F(SemanticsTest, BestModelIsWhatIsExported) {
   job.load_best_model_at_end = true;
   const FleetResult result = train({job});
   const std::unique_ptr<Device> device = make_device("cpu");
-  EvalRequest request{.model = result.jobs[0].folder,
-                      .file = job.validation_file,
-                      .data = {.columns = {}, .max_seq_length = 256},
-                      .precision = Precision::kFp32};
+  EvalRequest request = fp32_request(result.jobs[0].folder, job.validation_file);
+  request.data.max_seq_length = 256;
   EXPECT_EQ(evaluate_model(request, *device), result.jobs[0].best);
 }
 

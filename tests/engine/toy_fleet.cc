@@ -89,4 +89,12 @@ std::string file_bytes(const std::filesystem::path& file) {
   return std::move(bytes).str();
 }
 
+EvalRequest fp32_request(const std::filesystem::path& model, const std::filesystem::path& file) {
+  EvalRequest request;
+  request.model = model;
+  request.file = file;
+  request.precision = Precision::kFp32;
+  return request;
+}
+
 }  // namespace shoal::engine

@@ -46,4 +46,7 @@ FleetResult train_toys(const FleetSpec& fleet, Observer& observer);
 
 std::string file_bytes(const std::filesystem::path& file);
 
+// What a job left, asked about a file in fp32, as these jobs train.
+EvalRequest fp32_request(const std::filesystem::path& model, const std::filesystem::path& file);
+
 }  // namespace shoal::engine

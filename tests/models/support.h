@@ -13,6 +13,7 @@
 
 #include "kernels/base/error.h"
 #include "models/config.h"
+#include "models/head.h"
 #include "models/layout.h"
 #include "models/parts.h"
 
@@ -68,20 +69,7 @@ std::string error_of(Call&& call) {
 }
 
 inline std::vector<TensorSpec> classification_head(std::int64_t hidden) {
-  return {
-      {.hf_name = "bert.pooler.dense.weight", .rows = hidden, .cols = hidden, .may_be_missing = true},
-      {.hf_name = "bert.pooler.dense.bias",
-       .rows = hidden,
-       .init = Init::kZeros,
-       .decay = false,
-       .may_be_missing = true},
-      {.hf_name = "classifier.weight", .extent = Extent::kLabels, .cols = hidden, .may_be_missing = true},
-      {.hf_name = "classifier.bias",
-       .extent = Extent::kLabels,
-       .init = Init::kZeros,
-       .decay = false,
-       .may_be_missing = true},
-  };
+  return find_head("text-classification").tensors(hidden);
 }
 
 inline BertConfig small_config() {
