@@ -77,6 +77,10 @@ void Need::drop(const Drop& drop) const {
   between("drop.site", drop.site, 0, 65535);
 }
 
+void Need::bf16(DType dtype) const {
+  require(dtype == DType::kBF16, "{}: dtype: wanted bf16, got {}", op_, name_of(dtype));
+}
+
 void Need::seqs(const Seqs& seqs) const {
   between("seqs.B", seqs.B, 1, 65535);
   pointer("seqs.cu", seqs.cu);

@@ -32,6 +32,7 @@ class Need {
   void grad(std::string_view name, const Grad& g, std::int64_t elements) const;  // frozen is allowed
   void drop(const Drop& drop) const;
   void seqs(const Seqs& seqs) const;
+  void bf16(DType dtype) const;  // of a device that has nothing else
   void work_lists(const Seqs& seqs) const;
   void stats(const RowStats& stats) const;
   // The first `bytes` of a and b share nothing.

@@ -21,7 +21,8 @@ Cost cost(const LinearForward& a) {
   const std::int64_t weights = bytes_of(a.w, std::int64_t{a.N} * a.K, e, a.rows.W);
   return {.bytes_read = rows * a.K * e + weights + bytes_of(a.b, a.N, e, a.rows.W),
           .bytes_written = rows * a.N * e,
-          .flops = 2 * rows * a.N * a.K};
+          .flops = 2 * rows * a.N * a.K,
+          .product_flops = 2 * rows * a.N * a.K};
 }
 
 void check(const LinearBackwardInput& a) {
@@ -41,7 +42,8 @@ Cost cost(const LinearBackwardInput& a) {
   const std::int64_t weights = bytes_of(a.w, std::int64_t{a.N} * a.K, e, a.rows.W);
   return {.bytes_read = rows * a.N * e + weights + (a.add ? rows * a.K * e : 0),
           .bytes_written = rows * a.K * e,
-          .flops = 2 * rows * a.N * a.K};
+          .flops = 2 * rows * a.N * a.K,
+          .product_flops = 2 * rows * a.N * a.K};
 }
 
 }  // namespace shoal

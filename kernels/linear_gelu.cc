@@ -35,7 +35,8 @@ Cost cost(const LinearGeluForward& a) {
   const std::int64_t weights = bytes_of(a.w, std::int64_t{a.N} * a.K, e, a.rows.W);
   return {.bytes_read = rows * a.K * e + weights + bytes_of(a.b, a.N, e, a.rows.W),
           .bytes_written = rows * a.N * e * (a.u == nullptr ? 1 : 2),
-          .flops = 2 * rows * a.N * a.K + kGeluFlops * rows * a.N};
+          .flops = 2 * rows * a.N * a.K + kGeluFlops * rows * a.N,
+          .product_flops = 2 * rows * a.N * a.K};
 }
 
 void check(const LinearDgeluBackward& a) {
@@ -58,7 +59,8 @@ Cost cost(const LinearDgeluBackward& a) {
   const std::int64_t weights = bytes_of(a.w, std::int64_t{a.N} * a.K, e, a.rows.W);
   return {.bytes_read = rows * (a.N + a.K) * e + weights,
           .bytes_written = rows * a.K * e,
-          .flops = 2 * rows * a.N * a.K + kGeluFlops * rows * a.K};
+          .flops = 2 * rows * a.N * a.K + kGeluFlops * rows * a.K,
+          .product_flops = 2 * rows * a.N * a.K};
 }
 
 }  // namespace shoal

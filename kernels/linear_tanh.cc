@@ -21,7 +21,8 @@ Cost cost(const LinearTanhForward& a) {
   const std::int64_t weights = bytes_of(a.w, std::int64_t{a.N} * a.K, e, a.rows.W);
   return {.bytes_read = rows * a.K * e + weights + bytes_of(a.b, a.N, e, a.rows.W),
           .bytes_written = rows * a.N * e,
-          .flops = 2 * rows * a.N * a.K + rows * a.N};
+          .flops = 2 * rows * a.N * a.K + rows * a.N,
+          .product_flops = 2 * rows * a.N * a.K};
 }
 
 void check(const TanhBackward& a) {

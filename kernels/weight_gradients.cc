@@ -54,6 +54,7 @@ Cost cost(const LinearBackwardWeightGroup& a) {
     if (item.dw.base != nullptr) {
       total.bytes_read += rows * item.K * e;
       total.flops += 2 * rows * item.N * item.K;
+      total.product_flops += 2 * rows * item.N * item.K;
     }
     if (item.db.base != nullptr) total.flops += rows * item.N;
     add_gradient(total, item.dw, std::int64_t{item.N} * item.K, item.rows.W);

@@ -10,6 +10,7 @@ struct Cost {
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
   std::int64_t flops = 0;
+  std::int64_t product_flops = 0;  // of these, the matrix products that tensor cores do
 };
 
 }  // namespace shoal
