@@ -35,7 +35,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view name() const = 0;    // "cpu", "null"
+  virtual std::string_view name() const = 0;    // "cpu", "cuda", "null", "simt"
   virtual std::string description() const = 0;  // one line for people: "2 cores with AVX512-BF16"
   virtual const OpTable& ops() const = 0;
   virtual bool supports(DType dtype) const = 0;  // fast enough to be offered, see DESIGN section 7
@@ -56,20 +56,28 @@ class Device {
   virtual void synchronize(Event event) = 0;          // the host waits
   virtual void synchronize(Stream stream) = 0;
 
-  // Any direction; ordered in the stream. Overlap with other streams only from and to pinned memory.
+  // Any direction; ordered in the stream. Overlap with other streams only from and to pinned memory. Host
+  // memory stays as it is, and is not looked at, until the copy is known to be done.
   virtual void copy(void* to, const void* from, std::size_t bytes, Stream stream) = 0;
   virtual void zero(void* to, std::size_t bytes, Stream stream) = 0;
 
-  // Records what `work` enqueues on `stream`; work must enqueue the same on every call.
+  // Records what `work` enqueues on `stream`, and on streams that wait for its events and that it waits for
+  // in turn; work must enqueue the same on every call. Inside: no allocation, no synchronize, no host memory
+  // that is not pinned, no kernel that has not run before.
   virtual std::unique_ptr<Graph> capture(Stream stream, const std::function<void()>& work) = 0;
 };
 
 struct DeviceOptions {
-  int threads = 0;  // cpu: 0 = all cores of this process
+  int threads = 0;         // cpu: 0 = all cores of this process
+  std::uint64_t seed = 0;  // simt: of the order of threads, blocks and streams; 0 = as they stand
 };
 
-// "cpu", "null" or "auto". Error names the devices that this build has.
+// A name of device_names(), or "auto": "cpu", while "cuda" has never run on a GPU. Error where
+// why_no_device() says something.
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});
+// Why this build has no such device, or this machine, in one line; empty: it can be made.
+std::string why_no_device(std::string_view name);
+// Of the devices in this build.
 std::vector<std::string_view> device_names();
 
 }  // namespace shoal

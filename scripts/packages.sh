@@ -8,12 +8,14 @@
 packages=(
   g++ cmake ninja-build git python3
   libdnnl-dev       # oneDNN: the matrix products of the CPU device
+  ocl-icd-opencl-dev # its CMake package asks for it
   libeigen3-dev     # the reference device
   libfmt-dev libcli11-dev
   libtomlplusplus-dev nlohmann-json3-dev libcsv-dev
   libutf8proc-dev   # the tokenizer's Unicode tables
   libssl-dev        # sha256
   libxxhash-dev     # names of tokenised files that are kept
+  libboost-context-dev # the fibers of the simt device
   libgtest-dev
 )
 

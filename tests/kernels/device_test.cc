@@ -1,36 +1,57 @@
 // Devices: their names, their tables, the null device's memory, streams and graphs.
 #include "kernels/device.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "kernels/base/error.h"
 #include "tests/support/array.h"
 #include "tests/support/op.h"
+#include "tests/support/refusal.h"
 
 namespace shoal::test {
 namespace {
 
-std::string refusal(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing thrown";
+// What can be made on this machine; of the rest AreNamed says why.
+std::vector<std::string_view> devices_here() {
+  std::vector<std::string_view> names = device_names();
+  std::erase_if(names, [](std::string_view name) { return !why_no_device(name).empty(); });
+  return names;
 }
 
 TEST(Devices, AreNamed) {
-  for (const std::string_view name : device_names()) EXPECT_EQ(make_device(name)->name(), name);
-  EXPECT_EQ(make_device("auto")->name(), "cpu");
-  EXPECT_EQ(refusal([] { make_device("gpu"); }), "device: unknown device \"gpu\"; allowed: auto, cpu, null");
+  for (const std::string_view name : device_names()) {
+    const std::string why = why_no_device(name);
+    if (why.empty()) {
+      EXPECT_EQ(make_device(name)->name(), name);
+    } else {
+      EXPECT_EQ(refusal([&] { make_device(name); }), why);
+      EXPECT_EQ(why.find('\n'), std::string::npos);
+      std::printf("%s\n", why.c_str());
+    }
+  }
+  EXPECT_EQ(
+      refusal([] { make_device("gpu"); }),
+      fmt::format("device: unknown device \"gpu\"; allowed: auto, {}", fmt::join(device_names(), ", ")));
   EXPECT_EQ(refusal([] { make_device("cpu", {.threads = -1}); }),
             "device: threads: wanted 0 (all cores) or more, got -1");
 }
 
+// "cuda" is a device that this build may lack and this machine may lack a GPU for: both are said.
+// "auto" is the CPU until the other has run on a GPU.
+TEST(Devices, SayWhyThereIsNoGpu) {
+  const std::string why = why_no_device("cuda");
+  EXPECT_EQ(make_device("auto")->name(), "cpu");
+  if (!why.empty()) {
+    EXPECT_EQ(refusal([] { make_device("cuda"); }), why);
+  }
+}
+
 TEST(Devices, HaveEveryOp) {
-  for (const std::string_view name : device_names()) {
+  for (const std::string_view name : devices_here()) {
     const auto device = make_device(name);
 #define SHOAL_OP(function, Args) EXPECT_NE(device->ops().function, nullptr) << name << ": " << #function;
 #include "kernels/ops.def"
@@ -39,7 +60,7 @@ TEST(Devices, HaveEveryOp) {
 }
 
 TEST(Devices, AlignTheirMemory) {
-  for (const std::string_view name : device_names()) {
+  for (const std::string_view name : devices_here()) {
     const auto device = make_device(name);
     for (const Memory memory : {Memory::kDevice, Memory::kPinned}) {
       void* a = device->allocate(memory, 1);
@@ -73,6 +94,18 @@ TEST(Devices, CopyAndZeroInOrder) {
   }
 }
 
+// A block of no bytes is a block, and is given back as one.
+TEST(Devices, AllocateNothing) {
+  for (const std::string_view name : devices_here()) {
+    const auto device = make_device(name);
+    for (const Memory memory : {Memory::kDevice, Memory::kPinned}) {
+      void* const block = device->allocate(memory, 0);
+      EXPECT_NE(block, nullptr) << name;
+      device->release(memory, block);
+    }
+  }
+}
+
 // A captured graph does nothing until it is launched, then the same each time.
 TEST(Devices, ReplayAGraph) {
   for (const std::string& name : test_devices()) {
@@ -89,6 +122,44 @@ TEST(Devices, ReplayAGraph) {
       EXPECT_EQ(to.values(), std::vector<int>{1}) << name;
     }
     device->release(stream);
+  }
+}
+
+// A branch on a second stream is part of the graph; steps come through pinned memory, as the engine sends
+// them.
+TEST(Devices, ReplayAGraphWithABranch) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    const Array<int> fixed(*device, {0, 0}), copied(*device, {0, 0});
+    const Stream stream = device->make_stream(), side = device->make_stream();
+    const Event fork = device->make_event(), join = device->make_event(), uploaded = device->make_event();
+    const std::size_t bytes = 2 * sizeof(int);
+    auto* const in = static_cast<int*>(device->allocate(Memory::kPinned, bytes));
+    auto* const out = static_cast<int*>(device->allocate(Memory::kPinned, bytes));
+    const auto graph = device->capture(stream, [&] {
+      device->record(fork, stream);
+      device->wait(side, fork);
+      device->copy(copied.data(), fixed.data(), sizeof(int), side);
+      device->copy(copied.data() + 1, fixed.data() + 1, sizeof(int), stream);
+      device->record(join, side);
+      device->wait(stream, join);
+      device->copy(out, copied.data(), bytes, stream);
+    });
+    for (int step = 1; step <= 3; ++step) {
+      device->synchronize(uploaded);
+      in[0] = step;
+      in[1] = 10 * step;
+      device->copy(fixed.data(), in, bytes, stream);
+      device->record(uploaded, stream);
+      graph->launch(stream);
+      device->synchronize(stream);
+      EXPECT_EQ(out[0], step) << name;
+      EXPECT_EQ(out[1], 10 * step) << name;
+    }
+    device->release(Memory::kPinned, in);
+    device->release(Memory::kPinned, out);
+    for (const Event event : {fork, join, uploaded}) device->release(event);
+    for (const Stream s : {stream, side}) device->release(s);
   }
 }
 

@@ -40,6 +40,9 @@ class Op {
   // or of its terms (Expected). One: where the plain form happens to be exact, or happens to sum in a
   // luckier order, the op may still differ in the last bit. An op that asks for more says why.
   virtual double slack(const std::string& /*output*/) const { return 1; }
+  // The same, beyond it, where tensor cores sum: each of their steps of 16 terms cuts the running sum toward
+  // zero, by one epsilon of it at most.
+  virtual double tensor_core_slack(const std::string& /*output*/) const { return 0; }
   // Its inputs per slot may have stride 0: one copy for all.
   virtual bool shares_parameters() const { return true; }
 };
@@ -91,8 +94,22 @@ std::string law_name(const testing::TestParamInfo<LawParam>& info);
 
 class OpLaws : public testing::TestWithParam<LawParam> {};
 
-#define SHOAL_OP_LAWS(op, ...)                                                                          \
-  INSTANTIATE_TEST_SUITE_P(op, OpLaws, testing::ValuesIn(law_params(std::vector<OpCases> __VA_ARGS__)), \
-                           law_name)
+// What the kernels of the simt device move and multiply, against cost() (cost_law.cc): once per instance.
+struct CostParam {
+  std::shared_ptr<const Op> op;
+};
+inline void PrintTo(const CostParam& p, std::ostream* out) {
+  *out << p.op->label();
+}
+std::vector<CostParam> cost_params(const std::vector<OpCases>& ops);
+std::string cost_name(const testing::TestParamInfo<CostParam>& info);
+
+class OpCosts : public testing::TestWithParam<CostParam> {};
+
+#define SHOAL_OP_LAWS(op, ...)                                                                            \
+  INSTANTIATE_TEST_SUITE_P(op, OpLaws, testing::ValuesIn(law_params(std::vector<OpCases> __VA_ARGS__)),   \
+                           law_name);                                                                     \
+  INSTANTIATE_TEST_SUITE_P(op, OpCosts, testing::ValuesIn(cost_params(std::vector<OpCases> __VA_ARGS__)), \
+                           cost_name)
 
 }  // namespace shoal::test
