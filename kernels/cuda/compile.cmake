@@ -1,0 +1,18 @@
+# cmake -DREPORT=FILE -P compile.cmake -- COMMAND ARGUMENT..: runs it; what it says goes into the file, and is shown
+# where it fails.
+set(command "")
+set(begun FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(begun)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(begun TRUE)
+  endif()
+endforeach()
+execute_process(COMMAND ${command} OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed)
+file(WRITE ${REPORT} "${said}")
+if(failed)
+  message(NOTICE "${said}")
+  message(FATAL_ERROR "failed, its output is above and in ${REPORT}")
+endif()
