@@ -19,7 +19,7 @@ class CudaDevice : public testing::Test {
 };
 
 TEST_F(CudaDevice, SaysWhatItIs) {
-  const auto device = make_device("auto");
+  const auto device = make_device("cuda");
   EXPECT_EQ(device->name(), "cuda");
   EXPECT_EQ(device->description(), "Imagined Card, compute capability 9.0, 7 SMs, 141.0 GiB");
   EXPECT_TRUE(device->supports(DType::kBF16));

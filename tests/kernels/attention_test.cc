@@ -174,21 +174,20 @@ TEST(attention_forward, GivesASequenceTheSameBitsWhateverStandsBesideIt) {
         JobShape shape{.lengths = before};
         shape.lengths.push_back(length);
         shape.lengths.push_back(20);
-        Job job = op.job(shape, DType::kF32);
+        Job job = op.job(shape, own_dtype(*device));
         // The sequence's own data, wherever it begins.
         Tensor& qkv = job.tensors[0];
         const std::size_t begin = static_cast<std::size_t>(job.cu[before.size()]) * 96;
         Random data(99);
         for (std::size_t i = 0; i < static_cast<std::size_t>(length) * 96; ++i) {
-          qkv.values[begin + i] = rounded(Elem::kF32, data.normal());
+          qkv.values[begin + i] = rounded(qkv.elem, data.normal());
         }
         Lane lane(*device, {job});
-        lane.upload();
-        op.launch(lane, device->ops(), stream);
-        lane.download();
+        run(lane, *device, op);
         const std::vector<std::byte> o = lane.bits(0).at("o");
-        const auto from = o.begin() + job.cu[before.size()] * 32 * 4;
-        const std::vector<std::byte> own(from, from + length * 32 * 4);
+        const int row_bytes = 32 * static_cast<int>(size_of(job.dtype));
+        const auto from = o.begin() + job.cu[before.size()] * row_bytes;
+        const std::vector<std::byte> own(from, from + length * row_bytes);
         if (first.empty()) first = own;
         EXPECT_TRUE(first == own) << name << ", length " << length << " after " << before.size();
       }

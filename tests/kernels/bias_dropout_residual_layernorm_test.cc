@@ -187,9 +187,7 @@ TEST(bias_dropout_residual_layernorm_forward, TakesItsStatisticsFromTheRoundedZ)
     if (!device->supports(DType::kBF16)) GTEST_SKIP() << name << " does not offer bf16 here";
     const Stream stream = device->make_stream();
     Lane lane(*device, {op.job({.lengths = {20}, .offset = 3}, DType::kBF16)});
-    lane.upload();
-    op.launch(lane, device->ops(), stream);
-    lane.download();
+    run(lane, *device, op);
     const std::vector<double> z = lane.values(0, "z");
     const auto exact = reference::normalise<double>(Eigen::Map<const Matrix<double>>(z.data(), 20, 48), kEps);
     for (Eigen::Index i = 0; i < 20; ++i) {
@@ -208,14 +206,12 @@ TEST(bias_dropout_residual_layernorm_forward, DropsNaN) {
   for (const std::string& name : test_devices()) {
     const auto device = make_device(name);
     const Stream stream = device->make_stream();
-    Job job = op.job({.lengths = {20}, .drop = 0.5}, DType::kF32);
+    Job job = op.job({.lengths = {20}, .drop = 0.5}, own_dtype(*device));
     for (Tensor& t : job.tensors) {
       if (t.name == "x") t.values.assign(t.values.size(), NAN);
     }
     Lane lane(*device, {job});
-    lane.upload();
-    op.launch(lane, device->ops(), stream);
-    lane.download();
+    run(lane, *device, op);
     const std::vector<double> z = lane.values(0, "z"),
                               factors = flat(factors_of<double>(job, 48, Form::kFull));
     for (std::size_t i = 0; i < z.size(); ++i) {

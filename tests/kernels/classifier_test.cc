@@ -127,16 +127,14 @@ TEST(classifier_forward, GivesALabelTheSameLogitAmongMore) {
     const ForwardOp op(48);
     std::vector<std::vector<double>> logits;
     for (const int labels : {2, 150}) {
-      Job job = op.job({.lengths = {3}, .labels = labels}, DType::kF32);
+      Job job = op.job({.lengths = {3}, .labels = labels}, own_dtype(*device));
       for (Tensor& t : job.tensors) {
         for (std::size_t i = 0; t.place == Place::kSlot && i < t.values.size(); ++i) {
-          t.values[i] = rounded(Elem::kF32, std::sin(static_cast<double>(i)));
+          t.values[i] = rounded(t.elem, std::sin(static_cast<double>(i)));
         }
       }
       Lane lane(*device, {job});
-      lane.upload();
-      op.launch(lane, device->ops(), stream);
-      lane.download();
+      run(lane, *device, op);
       logits.push_back(lane.values(0, "logits"));
     }
     for (std::size_t row = 0; row < 3; ++row) {

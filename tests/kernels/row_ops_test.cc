@@ -204,10 +204,8 @@ TEST(dropout, DropsNaN) {
   for (const std::string& name : test_devices()) {
     const auto device = make_device(name);
     const Stream stream = device->make_stream();
-    Lane lane(*device, {op.job({.lengths = {20}, .drop = 0.5, .nan = true}, DType::kF32)});
-    lane.upload();
-    op.launch(lane, device->ops(), stream);
-    lane.download();
+    Lane lane(*device, {op.job({.lengths = {20}, .drop = 0.5, .nan = true}, own_dtype(*device))});
+    run(lane, *device, op);
     const std::vector<double> y = lane.values(0, "y");
     const std::vector<double> factors =
         flat(reference::hidden_factors<double>(lane.job(0).key(kSite), 20, 48));

@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expectation{Plant::kMatrixMisaligned, "ldmatrix from an address not a multiple of 16 at "},
         Expectation{Plant::kMatrixNotShared, "ldmatrix from outside of shared memory at "},
         Expectation{Plant::kReadBeyond, "reads 4 bytes out of bounds of device memory", true},
-        Expectation{Plant::kReadBefore, "reads 4 bytes out of bounds of device memory", true},
+        Expectation{Plant::kReadBefore, "thread 100 reads 4 bytes ", true},
         Expectation{Plant::kWriteBeyond, "writes 4 bytes out of bounds of device memory", true},
         Expectation{Plant::kReadHost, "reads 4 bytes of host memory", true},
         Expectation{Plant::kWriteArgument, "writes 4 bytes of host memory", true},

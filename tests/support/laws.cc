@@ -15,15 +15,6 @@ std::vector<Job> make_jobs(const LawParam& p) {
   return jobs;
 }
 
-void run(Lane& lane, Device& device, const Op& op) {
-  const Stream stream = device.make_stream();
-  lane.upload();
-  op.launch(lane, device.ops(), stream);
-  device.synchronize(stream);
-  device.release(stream);
-  lane.download();
-}
-
 struct Deviation {
   double max = 0;
   double l2 = 0;
@@ -68,6 +59,15 @@ std::string first_difference(const Bits& got, const Bits& want) {
 }
 
 }  // namespace
+
+void run(Lane& lane, Device& device, const Op& op) {
+  const Stream stream = device.make_stream();
+  lane.upload();
+  op.launch(lane, device.ops(), stream);
+  device.synchronize(stream);
+  device.release(stream);
+  lane.download();
+}
 
 // A device that does not offer a dtype has nothing to be tested: said aloud, never passed over.
 #define SHOAL_NEEDS_DTYPE(p)                                                           \

@@ -64,6 +64,14 @@ void call(void (*function)(const Args&, Stream), const Args& args, Stream stream
   function(args, stream);
 }
 
+// Uploads the lane, runs the op, downloads what it left.
+void run(Lane& lane, Device& device, const Op& op);
+
+// What a device is tested in where one type is enough: f32, where it offers that.
+inline DType own_dtype(const Device& device) {
+  return device.supports(DType::kF32) ? DType::kF32 : DType::kBF16;
+}
+
 struct Case {
   std::string name;
   std::vector<JobShape> jobs;
