@@ -100,7 +100,8 @@ int doctor() {
   const dnnl::version_t* version = dnnl::version();
   say("oneDNN", fmt::format("{}.{}.{}, uses {}", version->major, version->minor, version->patch, dnnl_isa()));
   say("devices", fmt::format("{}", fmt::join(device_names(), ", ")));
-  say("GPU", "no CUDA device in this build");
+  const std::string why = why_no_device("cuda");
+  say("GPU", why.empty() ? make_device("cuda")->description() : why);
   const std::unique_ptr<Device> device = make_device("auto");
   say("auto", fmt::format("device {} ({}), precision {}", device->name(), device->description(),
                           device->supports(DType::kBF16) ? "bf16" : "fp32"));

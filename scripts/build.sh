@@ -25,9 +25,9 @@ describe_machine() {
 # configure STEP PRESET: prints one line.
 configure() {
   quietly "build/$2-configure.log" cmake --preset "$2"
-  local compiler cuda="no CUDA compiler: CPU only, that is fine"
+  local compiler cuda="no CUDA compiler: without the cuda device, that is fine"
   compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$2/CMakeCache.txt")
-  if command -v nvcc >/dev/null; then cuda="a CUDA compiler is there: for the GPU probe, shoal is CPU only"; fi
+  if command -v nvcc >/dev/null; then cuda="a CUDA compiler is there: the cuda device too"; fi
   echo "$1 configure  $(basename "$compiler") $("$compiler" -dumpfullversion), $(describe_machine); $cuda"
 }
 

@@ -44,9 +44,12 @@ __global__ void __launch_bounds__(kThreads) embedding_backward_kernel_word(Embed
   if (c > 0 && chunks[c - 1].id == id) return;
   if (blockIdx.y == 0 && a.touched != nullptr) {
     std::uint8_t* const marks = a.touched + a.rows.slot[w] * (a.dword.stride / kTouchRun);
-    const std::int64_t begin = static_cast<std::int64_t>(id) * a.C;
-    for (std::int64_t mark = begin / kTouchRun + lane; mark <= (begin + a.C - 1) / kTouchRun; mark += kWarp)
-      marks[mark] = 1;
+    const std::int64_t begin = static_cast<std::int64_t>(id) * a.C, last = (begin + a.C - 1) / kTouchRun;
+    std::int64_t mark = begin / kTouchRun;
+    // Ids ascend: a mark that the last id before this one shares is set there, so each has one owner.
+    if (c > 0)
+      mark = max(mark, (static_cast<std::int64_t>(chunks[c - 1].id) * a.C + a.C - 1) / kTouchRun + 1);
+    for (mark += lane; mark <= last; mark += kWarp) marks[mark] = 1;
   }
   const int column = static_cast<int>(blockIdx.y) * kWarpColumns + lane * kChunk;
   if (column >= a.C) return;

@@ -20,6 +20,13 @@ struct TensorSums {
   double of[kMaxTensors];
 };
 
+__device__ __forceinline__ void add_squares(float& sum, const float4& g) {
+  sum = fmaf(g.x, g.x, sum);
+  sum = fmaf(g.y, g.y, sum);
+  sum = fmaf(g.z, g.z, sum);
+  sum = fmaf(g.w, g.w, sum);
+}
+
 __global__ void __launch_bounds__(kParamThreads) gradient_norm_kernel_chunk(GradientNorm a) {
   SHOAL_SHARED(ChunkSums, sums);
   const int w = static_cast<int>(blockIdx.y), thread = static_cast<int>(threadIdx.x);
@@ -32,14 +39,14 @@ __global__ void __launch_bounds__(kParamThreads) gradient_norm_kernel_chunk(Grad
   const std::int64_t at = slot * a.stride + span.train_offset + chunk.begin;
   const bool marked = a.touched != nullptr && span.sparse != 0;
   float sum = 0;
+  int i = thread * kGroup;
 #pragma unroll 4
-  for (int i = thread * kGroup; i < n; i += kParamThreads * kGroup) {
-    if (marked && a.touched[(at + i) / kTouchRun] == 0) continue;
-    const float4 g = load_group(a.grad + at + i, n - i);
-    sum = fmaf(g.x, g.x, sum);
-    sum = fmaf(g.y, g.y, sum);
-    sum = fmaf(g.z, g.z, sum);
-    sum = fmaf(g.w, g.w, sum);
+  for (; i + kGroup <= n; i += kParamThreads * kGroup) {
+    const bool zeros = marked && a.touched[(at + i) / kTouchRun] == 0;
+    add_squares(sum, zeros ? make_float4(0, 0, 0, 0) : load_group(a.grad + at + i, kGroup));
+  }
+  if (i < n && !(marked && a.touched[(at + i) / kTouchRun] == 0)) {
+    add_squares(sum, load_group(a.grad + at + i, n - i));
   }
   sum = warp_sum(sum);
   if (thread % kWarp == 0) sums.of_warp[thread / kWarp] = sum;
@@ -52,13 +59,13 @@ __global__ void __launch_bounds__(kParamThreads) gradient_norm_kernel_chunk(Grad
 
 // The sum of the own chunks of the tensor that begins at chunk `first`: the same in all lanes.
 __device__ double tensor_sum(const GradientNorm& a, int w, int slot, int first, int lane) {
-  const std::int32_t tensor = a.table.chunk[first].tensor;
+  const std::int64_t own =
+      a.table.own[static_cast<std::int64_t>(slot) * a.table.tensors + a.table.chunk[first].tensor];
+  const int chunks = static_cast<int>((own + kParamChunk - 1) / kParamChunk);
+  const float* const partial = a.partial + static_cast<std::int64_t>(w) * a.table.chunks + first;
   double sum = 0;
-  for (int c = first + lane; c < a.table.chunks; c += kWarp) {
-    const ParamChunk chunk = a.table.chunk[c];
-    if (chunk.tensor != tensor || own_elements(a.table, chunk, slot) <= 0) break;
-    sum += static_cast<double>(a.partial[static_cast<std::int64_t>(w) * a.table.chunks + c]);
-  }
+#pragma unroll 4
+  for (int c = lane; c < chunks; c += kWarp) sum += static_cast<double>(partial[c]);
   __syncwarp();
   for (int apart = kWarp / 2; apart > 0; apart /= 2) sum += __shfl_xor_sync(kFullWarp, sum, apart);
   return sum;

@@ -1,7 +1,8 @@
 // linear_backward_weight_group: one launch for all weight gradients, bias gradients and LayerNorm sums of a
 // call. A block makes a 128 x 128 tile of one entry's dw (parts/tiles.h; the rows of the activations are the
-// summed dimension), or the bias's sums of 128 columns, or the sums of some columns of one LayerNorm. The
-// tiles that share a stripe of dy, and its bias, stand side by side: they find it in the cache.
+// summed dimension), or the sums of some columns of one LayerNorm. The bias's sums are made by the first tile
+// of its columns, of the dy that passes through shared memory; where that tile is not wanted, in the same
+// order of global memory: a bias has the same bits beside a weight and alone.
 #include "kernels/cuda/parts/refuse.h"
 #include "kernels/cuda/parts/rows.h"
 #include "kernels/cuda/parts/tiles.h"
@@ -11,9 +12,10 @@
 namespace shoal::SHOAL_TARGET {
 namespace {
 
-constexpr int kSumRows = 4096;                       // rows of one accumulator before it meets f32 memory
-constexpr int kVectors = kGemmTile / kChunk;         // of a row of a tile
-constexpr int kRowGroups = kGemmThreads / kVectors;  // of rows that a block takes at once
+constexpr int kSumRows = 4096;         // rows of one accumulator before it meets f32 memory
+constexpr int kPairs = kGemmTile / 2;  // of columns of the bias: one a thread
+constexpr int kPairRows = kGemmDepth * kPairs / kGemmThreads;  // of a step, that a thread sums
+constexpr int kAhead = kGemmStages - 1;                        // steps between a stage's copies and its use
 constexpr int kJobs = LinearBackwardWeightGroup::kMaxItems + LinearBackwardWeightGroup::kMaxNorms;
 
 struct Group {
@@ -22,9 +24,11 @@ struct Group {
   std::int64_t first[kJobs + 1];
 };
 
-union Shared {
+struct Shared {
   GemmShared gemm;
-  float columns[kRowGroups][kGemmTile];  // bias: sums of groups of rows
+  // Bias: a thread's two columns, x and y of the current kRowChunk rows, z and w of those before. Here and
+  // not in registers, of which the products need all.
+  float4 pair[kGemmThreads];
 };
 
 constexpr int tiles(int n) {
@@ -52,84 +56,124 @@ __device__ void put_tile(float* dw, const float* sums, int K, int rows, int colu
   }
 }
 
-// db of kGemmTile columns: each thread eight columns of some rows, then the groups of rows in order.
-__device__ void bias_columns(const WeightGradientItem& a, Shared& shared, int w, int column) {
-  const int vector = static_cast<int>(threadIdx.x) % kVectors,
-            group = static_cast<int>(threadIdx.x) / kVectors;
-  const int live = a.rows.live[w], columns = min(kGemmTile, a.N - column);
-  float total[8] = {};
-  if (vector * kChunk < columns) {
-    const bf16* const dy = row_of<bf16>(a.dy, a.rows.row0[w], a.N) + column + vector * kChunk;
-    for (int first = 0; first < live; first += kRowChunk) {
-      float sum[8] = {};
+// Adds the rows of one of `steps` steps to the thread's sums; pair(row of the step) are its two columns
+// there.
+template <typename Pair>
+__device__ __forceinline__ void add_step(Shared& shared, int step, int steps, const Pair& pair) {
+  static_assert(kRowChunk == 2 * kGemmDepth);
+  const int first = static_cast<int>(threadIdx.x) / kPairs * kPairRows;
+  float4 sum = shared.pair[threadIdx.x];
 #pragma unroll 4
-      for (int row = first + group; row < min(first + kRowChunk, live); row += kRowGroups) {
-        float v[8];
-        load8(v, dy + static_cast<std::int64_t>(row) * a.N);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) sum[j] += v[j];
-      }
-#pragma unroll
-      for (int j = 0; j < 8; ++j) total[j] += sum[j];
-    }
+  for (int i = 0; i < kPairRows; ++i) {
+    const std::uint32_t both = pair(first + i);
+    sum.x += low_bf16(both);
+    sum.y += high_bf16(both);
   }
-#pragma unroll
-  for (int j = 0; j < 8; ++j) shared.columns[group][vector * kChunk + j] = total[j];
+  if (step % 2 == 1 || step + 1 == steps) sum = make_float4(0, 0, sum.z + sum.x, sum.w + sum.y);
+  shared.pair[threadIdx.x] = sum;
+}
+
+// The same of a step whose tile of dy is in shared memory.
+__device__ __forceinline__ void add_stage(Shared& shared, int step, int steps) {
+  const int column = static_cast<int>(threadIdx.x) % kPairs * 2, in_half = column % kTileColumns;
+  bf16* const half =
+      shared.gemm.stage[step % kGemmStages].a + column / kTileColumns * (kGemmDepth * kTileColumns);
+  add_step(shared, step, steps, [&](int row) {
+    return *reinterpret_cast<const std::uint32_t*>(tile_chunk(half, row, in_half / kChunk) +
+                                                   in_half % kChunk);
+  });
+}
+
+// The same of all rows, from global memory.
+__device__ void add_rows(const WeightGradientItem& a, Shared& shared, int w, int n) {
+  const int column = n + static_cast<int>(threadIdx.x) % kPairs * 2, live = a.rows.live[w];
+  const bf16* const dy = row_of<bf16>(a.dy, a.rows.row0[w], a.N) + column;
+  const int steps = (live + kGemmDepth - 1) / kGemmDepth;
+  for (int step = 0; step < steps; ++step) {
+    add_step(shared, step, steps, [&](int row) {
+      const int r = step * kGemmDepth + row;
+      if (r >= live || column >= a.N) return 0u;
+      return *reinterpret_cast<const std::uint32_t*>(dy + static_cast<std::int64_t>(r) * a.N);
+    });
+  }
+}
+
+// The sums of all threads, to db.
+__device__ void put_bias(const WeightGradientItem& a, const Shared& shared, int w, int n) {
   __syncthreads();
   const int c = static_cast<int>(threadIdx.x);
-  if (c >= columns) return;
+  if (c >= kGemmTile || n + c >= a.N) return;
   float sum = 0;
-  for (int g = 0; g < kRowGroups; ++g) sum += shared.columns[g][c];
-  float* const to = of_entry(a.db, a.rows, w) + column + c;
+  for (int i = c / 2; i < kGemmThreads; i += kPairs) sum += c % 2 == 0 ? shared.pair[i].z : shared.pair[i].w;
+  float* const to = of_entry(a.db, a.rows, w) + n + c;
   *to = a.db.mode[w] == GradMode::kAdd ? *to + sum : sum;
 }
 
-// Blocks of an item: for each entry and each kGemmTile of N one for the bias, then the tiles along K.
-__host__ __device__ constexpr int blocks_along(const WeightGradientItem& a) {
-  return 1 + (a.dw.base == nullptr ? 0 : tiles(a.K));
-}
-
-__device__ void weight_tile(const WeightGradientItem& a, Shared& shared, std::int64_t block) {
-  const int along = blocks_along(a), n_tiles = tiles(a.N), in_row = static_cast<int>(block % along);
-  const int w = static_cast<int>(block / (std::int64_t{n_tiles} * along));
-  const int n = static_cast<int>(block / along % n_tiles) * kGemmTile;
-  if (in_row == 0) {
-    if (writes(a.db, a.rows, w)) bias_columns(a, shared, w, n);
-    return;
-  }
-  if (!writes(a.dw, a.rows, w)) return;
-  const int k = (in_row - 1) * kGemmTile;
-  const int live = a.rows.live[w], rows = min(kGemmTile, a.N - n), columns = min(kGemmTile, a.K - k);
-  float* const dw = of_entry(a.dw, a.rows, w) + static_cast<std::int64_t>(n) * a.K + k;
-  bool add = a.dw.mode[w] == GradMode::kAdd;
-  if (live == 0) put_tile(dw, nullptr, a.K, rows, columns, false);
-  const bf16* dy = row_of<bf16>(a.dy, a.rows.row0[w], a.N) + n;
-  const bf16* x = row_of<bf16>(a.x, a.rows.row0[w], a.K) + k;
-  for (int left = live; left > 0; left -= kSumRows, add = true) {
-    const int depth = min(kSumRows, left), steps = (depth + kGemmDepth - 1) / kGemmDepth;
+// dw of a tile at n, k; `bias`: and the bias's sums of its rows.
+__device__ void weight_tile(const WeightGradientItem& a, Shared& shared, int w, int n, int k, bool bias) {
+  const auto put = [&](const float* sums, bool add) {
+    float* const dw = of_entry(a.dw, a.rows, w) + static_cast<std::int64_t>(n) * a.K + k;
+    put_tile(dw, sums, a.K, min(kGemmTile, a.N - n), min(kGemmTile, a.K - k), add);
+  };
+  if (a.rows.live[w] == 0) put(nullptr, false);
+  for (int done = 0; done < a.rows.live[w]; done += kSumRows) {
+    const bf16* const dy = row_of<bf16>(a.dy, a.rows.row0[w] + done, a.N) + n;
+    const bf16* const x = row_of<bf16>(a.x, a.rows.row0[w] + done, a.K) + k;
+    const int depth = min(kSumRows, a.rows.live[w] - done), steps = (depth + kGemmDepth - 1) / kGemmDepth;
+    const int rows = min(kGemmTile, a.N - n), columns = min(kGemmTile, a.K - k);
+    // Of a whole tile the last step alone may be ragged: it is filled up with zeros and multiplied like the
+    // rest.
     const auto bring = [&]<bool kWhole>(GemmStage& stage, int step) {
       const int row = step * kGemmDepth;
-      bring_tile<Operand::kAcrossSum, kWhole>(stage.a, dy + static_cast<std::int64_t>(row) * a.N, a.N, rows,
-                                              depth - row);
-      bring_tile<Operand::kAcrossSum, kWhole>(stage.b, x + static_cast<std::int64_t>(row) * a.K, a.K, columns,
-                                              depth - row);
+      const bf16* const dy_rows = dy + static_cast<std::int64_t>(row) * a.N;
+      const bf16* const x_rows = x + static_cast<std::int64_t>(row) * a.K;
+      if (kWhole && depth - row >= kGemmDepth) {
+        bring_tile<Operand::kAcrossSum, true>(stage.a, dy_rows, a.N, rows, depth - row);
+        bring_tile<Operand::kAcrossSum, true>(stage.b, x_rows, a.K, columns, depth - row);
+      } else {
+        bring_tile<Operand::kAcrossSum, false>(stage.a, dy_rows, a.N, rows, depth - row);
+        bring_tile<Operand::kAcrossSum, false>(stage.b, x_rows, a.K, columns, depth - row);
+      }
+      // While this step's copies are on their way, that one is about to be multiplied.
+      if (bias && step >= kAhead) add_stage(shared, step - kAhead, steps);
     };
     WarpSums sums;
     sums.clear();
-    if (rows == kGemmTile && columns == kGemmTile && depth % kGemmDepth == 0) {
+    if (rows == kGemmTile && columns == kGemmTile) {
       multiply_stages<Operand::kAcrossSum, Operand::kAcrossSum, true>(shared.gemm, sums, steps, rows, columns,
                                                                       depth, bring);
     } else {
       multiply_stages<Operand::kAcrossSum, Operand::kAcrossSum, false>(shared.gemm, sums, steps, rows,
                                                                        columns, depth, bring);
     }
+    if (bias) {
+      for (int step = max(0, steps - kAhead); step < steps; ++step) add_stage(shared, step, steps);
+      __syncthreads();
+    }
     sums.store(shared.gemm.sums);
     __syncthreads();
-    put_tile(dw, shared.gemm.sums, a.K, rows, columns, add);
+    put(shared.gemm.sums, done > 0 || a.dw.mode[w] == GradMode::kAdd);
     __syncthreads();
-    dy += static_cast<std::int64_t>(kSumRows) * a.N;
-    x += static_cast<std::int64_t>(kSumRows) * a.K;
   }
+}
+
+// Blocks of an item, for each entry and each kGemmTile of N: the tiles along K, or one for the bias.
+__host__ __device__ constexpr int blocks_along(const WeightGradientItem& a) {
+  return a.dw.base == nullptr ? 1 : tiles(a.K);
+}
+
+__device__ void item_block(const WeightGradientItem& a, Shared& shared, std::int64_t block) {
+  const int along = blocks_along(a), n_tiles = tiles(a.N), k = static_cast<int>(block % along) * kGemmTile;
+  const int w = static_cast<int>(block / (std::int64_t{n_tiles} * along));
+  const int n = static_cast<int>(block / along % n_tiles) * kGemmTile;
+  const bool bias = k == 0 && writes(a.db, a.rows, w), weight = writes(a.dw, a.rows, w);
+  if (bias) shared.pair[threadIdx.x] = make_float4(0, 0, 0, 0);
+  if (weight) {
+    weight_tile(a, shared, w, n, k, bias);
+  } else if (bias) {
+    add_rows(a, shared, w, n);
+  }
+  if (bias) put_bias(a, shared, w, n);
 }
 
 // One plane of one entry, kGemmThreads columns.
@@ -154,7 +198,7 @@ __global__ void __launch_bounds__(kGemmThreads, 2) linear_backward_weight_group_
   int job = 0;
   while (block >= group.first[job + 1]) ++job;
   if (job < group.args.items) {
-    weight_tile(group.args.item[job], shared, block - group.first[job]);
+    item_block(group.args.item[job], shared, block - group.first[job]);
   } else {
     norm_columns(group.args.norm[job - group.args.items], block - group.first[job]);
   }

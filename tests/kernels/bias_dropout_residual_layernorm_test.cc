@@ -159,6 +159,9 @@ const Case kTile{"bert_base",
 const Case kOffset{
     "offset", {JobShape{.lengths = {20}, .offset = 300, .seed = 53}, JobShape{.lengths = {3}, .seed = 54}}};
 
+// Rows of widths that a device may hold in other ways: 400 and 1040 columns leave a part of it idle.
+const Case kWidth{"width", {JobShape{.lengths = {9, 28}, .seed = 55}, JobShape{.lengths = {3}, .seed = 56}}};
+
 std::vector<Case> cases() {
   std::vector<Case> all = standard_cases();
   all.push_back(kOffset);
@@ -170,13 +173,19 @@ SHOAL_OP_LAWS(bias_dropout_residual_layernorm_forward,
                {std::make_shared<ForwardOp>(128, Form::kInPlace), standard_cases()},
                {std::make_shared<ForwardOp>(16, Form::kNoDropout), standard_cases()},
                {std::make_shared<ForwardOp>(48, Form::kForwardOnly), {kOffset}},
+               {std::make_shared<ForwardOp>(400, Form::kFull), {kWidth}},
                {std::make_shared<ForwardOp>(768, Form::kFull), {kTile}},
+               {std::make_shared<ForwardOp>(1024, Form::kFull), {kWidth}},
+               {std::make_shared<ForwardOp>(1040, Form::kInPlace), {kWidth}},
                {std::make_shared<ForwardOp>(4096, Form::kFull), {kOffset}}});
 SHOAL_OP_LAWS(bias_dropout_residual_layernorm_backward,
               {{std::make_shared<BackwardOp>(48, Form::kFull), cases()},
                {std::make_shared<BackwardOp>(128, Form::kInPlace), standard_cases()},
                {std::make_shared<BackwardOp>(16, Form::kNoDropout), standard_cases()},
+               {std::make_shared<BackwardOp>(400, Form::kFull), {kWidth}},
                {std::make_shared<BackwardOp>(768, Form::kFull), {kTile}},
+               {std::make_shared<BackwardOp>(1024, Form::kFull), {kWidth}},
+               {std::make_shared<BackwardOp>(1040, Form::kInPlace), {kWidth}},
                {std::make_shared<BackwardOp>(4096, Form::kFull), {kOffset}}});
 
 // The statistics are of the z that was stored, so that the backward finds what it expects.
@@ -195,6 +204,30 @@ TEST(bias_dropout_residual_layernorm_forward, TakesItsStatisticsFromTheRoundedZ)
       // Sums of 48 terms in float: some epsilons, where bf16's rounding of z makes thousands.
       EXPECT_NEAR(lane.values(0, "mean")[at], exact.mean(i), 16 * FLT_EPSILON * std::abs(exact.mean(i)));
       EXPECT_NEAR(lane.values(0, "rstd")[at], exact.rstd(i), 16 * FLT_EPSILON * exact.rstd(i));
+    }
+    device->release(stream);
+  }
+}
+
+// dbias is the gradient of what was stored: nearer to the sums of the rounded dx than rounding could move it.
+TEST(bias_dropout_residual_layernorm_backward, SumsTheRoundedDx) {
+  constexpr int kC = 48, kRows = 100;
+  const BackwardOp op(kC, Form::kFull);
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    if (!device->supports(DType::kBF16)) GTEST_SKIP() << name << " does not offer bf16 here";
+    const Stream stream = device->make_stream();
+    Lane lane(*device, {op.job({.lengths = {kRows}}, DType::kBF16)});
+    run(lane, *device, op);
+    const std::vector<double> dx = lane.values(0, "dx"), partial = lane.values(0, "partial");
+    for (std::size_t c = 0; c < kC; ++c) {
+      double sum = 0, terms = 0;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        sum += dx[r * kC + c];
+        terms += std::abs(dx[r * kC + c]);
+      }
+      // kRows additions in float, in any order: each is off by at most half an epsilon of all terms.
+      EXPECT_NEAR(partial[2 * kC + c], sum, kRows * FLT_EPSILON / 2 * terms) << name << ' ' << c;
     }
     device->release(stream);
   }

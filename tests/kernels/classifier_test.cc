@@ -50,9 +50,10 @@ class ForwardOp : public OpOf<ForwardOp> {
 
 class BackwardOp : public OpOf<BackwardOp> {
  public:
-  explicit BackwardOp(int C) : C_(C) {}
+  // frozen: its weights and biases are, so that dx alone is made.
+  explicit BackwardOp(int C, bool frozen = false) : C_(C), frozen_(frozen) {}
 
-  std::string label() const override { return fmt::format("C{}", C_); }
+  std::string label() const override { return fmt::format("C{}{}", C_, frozen_ ? "frozen" : ""); }
 
   Job job(const JobShape& shape, DType dtype) const override {
     Job j(shape, dtype);
@@ -63,9 +64,10 @@ class BackwardOp : public OpOf<BackwardOp> {
     j.add(std::move(dlogits));
     j.param("w", std::int64_t{n} * C_, 1 / std::sqrt(n));
     j.entry("n", Elem::kI32, {static_cast<double>(n)});
+    j.out("dx", C_);
+    if (frozen_) return j;
     j.grad("dw", std::int64_t{n} * C_);
     j.grad("db", n);
-    j.out("dx", C_);
     return j;
   }
 
@@ -73,8 +75,10 @@ class BackwardOp : public OpOf<BackwardOp> {
     ClassifierBackward a;
     a.dtype = lane.dtype();
     a.dx = lane.at("dx");
-    a.dw = lane.grad("dw");
-    a.db = lane.grad("db");
+    if (!frozen_) {
+      a.dw = lane.grad("dw");
+      a.db = lane.grad("db");
+    }
     a.dlogits = lane.at<const float>("dlogits");
     a.x = lane.at("x");
     a.w = lane.param("w");
@@ -92,6 +96,7 @@ class BackwardOp : public OpOf<BackwardOp> {
     Expected e;
     e.set("dx", reference::linear_backward_input<T>(dlogits, w, round),
           product_terms(dlogits, w.transpose()));
+    if (frozen_) return e;
     e.set_gradient<T>(j, "dw", reference::linear_backward_weight<T>(dlogits, x),
                       product_terms(dlogits.transpose(), x.transpose()));
     e.set_gradient<T>(j, "db", reference::linear_backward_bias<T>(dlogits), column_terms(dlogits));
@@ -100,6 +105,7 @@ class BackwardOp : public OpOf<BackwardOp> {
 
  private:
   int C_;
+  bool frozen_;
 };
 
 // Neighbours of 2 and of 150 labels, as in one lane of real jobs.
@@ -108,16 +114,26 @@ const Case kLabels{
     {JobShape{.lengths = {30}, .labels = 150, .seed = 71}, JobShape{.lengths = {33}, .labels = 2, .seed = 72},
      JobShape{.lengths = {1}, .labels = 17, .mode = GradMode::kAdd, .seed = 73}}};
 
+// A label for each token: more chunks of rows than a block of threads has warps. And a regression's one
+// output, and more labels than a block has threads.
+const Case kRows{"rows",
+                 {JobShape{.lengths = {512, 512, 130}, .labels = 9, .mode = GradMode::kAdd, .seed = 74},
+                  JobShape{.lengths = {129}, .labels = 1, .seed = 75},
+                  JobShape{.lengths = {2}, .labels = 520, .seed = 76}}};
+
 std::vector<Case> cases() {
   std::vector<Case> all = standard_cases();
   all.push_back(kLabels);
   return all;
 }
 
-SHOAL_OP_LAWS(classifier_forward,
-              {{std::make_shared<ForwardOp>(48), cases()}, {std::make_shared<ForwardOp>(768), {kLabels}}});
-SHOAL_OP_LAWS(classifier_backward,
-              {{std::make_shared<BackwardOp>(48), cases()}, {std::make_shared<BackwardOp>(768), {kLabels}}});
+SHOAL_OP_LAWS(classifier_forward, {{std::make_shared<ForwardOp>(48), cases()},
+                                   {std::make_shared<ForwardOp>(272), {kRows}},
+                                   {std::make_shared<ForwardOp>(768), {kLabels}}});
+SHOAL_OP_LAWS(classifier_backward, {{std::make_shared<BackwardOp>(48), cases()},
+                                    {std::make_shared<BackwardOp>(48, true), {kLabels}},
+                                    {std::make_shared<BackwardOp>(272), {kRows}},
+                                    {std::make_shared<BackwardOp>(768), {kLabels}}});
 
 // The same weights among more labels give the same logits.
 TEST(classifier_forward, GivesALabelTheSameLogitAmongMore) {

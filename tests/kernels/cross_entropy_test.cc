@@ -1,6 +1,7 @@
 #include "kernels/reference/cross_entropy.h"
 
 #include <cfloat>
+#include <cmath>
 
 #include "tests/support/array.h"
 #include "tests/support/op.h"
@@ -27,7 +28,8 @@ class CrossEntropyOp : public OpOf<CrossEntropyOp> {
     std::vector<double> labels;
     for (int i = 0; i < j.live(); ++i) labels.push_back(i % 7 == 6 ? -1 : j.data.below(n));
     j.ints("labels", std::move(labels));
-    j.entry("inv_items", Elem::kF32, {1.0 / (2 * j.live() + 1)});
+    // An idle entry's is infinite, as one over no items is: its loss is 0 all the same.
+    j.entry("inv_items", Elem::kF32, {j.live() > 0 ? 1.0 / (2 * j.live() + 1) : INFINITY});
     j.entry("smoothing", Elem::kF32, {shape.seed % 2 == 0 ? 0 : 0.1});
     j.entry("n", Elem::kI32, {static_cast<double>(n)});
     j.entry("loss", Elem::kF32, {0}).role = Role::kOut;
@@ -60,7 +62,7 @@ class CrossEntropyOp : public OpOf<CrossEntropyOp> {
     const double largest = logits.size() == 0 ? 0 : static_cast<double>(logits.cwiseAbs().maxCoeff());
     Expected e;
     e.set("row_loss", r.row_loss, largest);
-    e.set("loss", Matrix<T>::Constant(1, 1, r.loss), largest);
+    e.set("loss", Matrix<T>::Constant(1, 1, j.live() > 0 ? r.loss : T(0)), largest);
     if (form_ != Form::kEvaluate) {
       e.set(result(), r.dlogits, largest * static_cast<double>(scalar<T>(j, "inv_items")));
     }
@@ -86,7 +88,7 @@ std::vector<Case> cases() {
 }
 
 SHOAL_OP_LAWS(cross_entropy, {{std::make_shared<CrossEntropyOp>(Form::kTrain), cases()},
-                              {std::make_shared<CrossEntropyOp>(Form::kInPlace), standard_cases()},
+                              {std::make_shared<CrossEntropyOp>(Form::kInPlace), cases()},
                               {std::make_shared<CrossEntropyOp>(Form::kEvaluate), cases()}});
 
 // One slot of `rows` rows and two labels on a device.

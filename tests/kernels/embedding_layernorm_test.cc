@@ -256,14 +256,26 @@ class TablesOp : public OpOf<TablesOp> {
 const Case kTile{"bert_base",
                  {JobShape{.lengths = {128, 128, 44}, .seed = 61}, JobShape{.lengths = {31}, .seed = 62}}};
 
+// Rows of widths that a device may hold in other ways: all but 1024 columns leave a part of it idle.
+const Case kWidth{"width", {JobShape{.lengths = {9, 28}, .seed = 63}, JobShape{.lengths = {3}, .seed = 64}}};
+
 SHOAL_OP_LAWS(embedding_layernorm_forward, {{std::make_shared<ForwardOp>(48, true), standard_cases()},
                                             {std::make_shared<ForwardOp>(16, false), standard_cases()},
-                                            {std::make_shared<ForwardOp>(768, true), {kTile}}});
+                                            {std::make_shared<ForwardOp>(400, true), {kWidth}},
+                                            {std::make_shared<ForwardOp>(768, true), {kTile}},
+                                            {std::make_shared<ForwardOp>(1024, true), {kWidth}},
+                                            {std::make_shared<ForwardOp>(1040, true), {kWidth}},
+                                            {std::make_shared<ForwardOp>(2064, true), {kWidth}}});
 SHOAL_OP_LAWS(embedding_layernorm_backward, {{std::make_shared<BackwardOp>(48, false), standard_cases()},
                                              {std::make_shared<BackwardOp>(128, true), standard_cases()},
-                                             {std::make_shared<BackwardOp>(768, false), {kTile}}});
+                                             {std::make_shared<BackwardOp>(400, false), {kWidth}},
+                                             {std::make_shared<BackwardOp>(768, false), {kTile}},
+                                             {std::make_shared<BackwardOp>(1024, false), {kWidth}},
+                                             {std::make_shared<BackwardOp>(1040, true), {kWidth}},
+                                             {std::make_shared<BackwardOp>(2064, false), {kWidth}}});
 SHOAL_OP_LAWS(embedding_backward, {{std::make_shared<TablesOp>(48, false), standard_cases()},
                                    {std::make_shared<TablesOp>(16, true), standard_cases()},
+                                   {std::make_shared<TablesOp>(272, false), {kTile}},
                                    {std::make_shared<TablesOp>(768, false), {kTile}}});
 
 TEST(embedding_layernorm_forward, Refuses) {

@@ -7,12 +7,14 @@ namespace shoal::test {
 namespace {
 
 // Rows of three tensors: one that decays; one whose own extent is the job's labels; word embeddings of
-// several chunks, sparse. The weight row holds a frozen tensor between the first and the second.
+// several chunks, sparse. The weight row holds a frozen tensor between the first and the second. The marks of
+// a training row fill whole words.
 struct Layout {
   static constexpr int kTensors = 3;
-  ParamSpan span[kTensors] = {{0, 0, 384, 1, 0}, {512, 384, 256, 0, 0}, {768, 640, 40064, 1, 1}};
-  static constexpr std::int64_t kRow = 768 + 40064;
-  static constexpr std::int64_t kTrainRow = 640 + 40064;
+  ParamSpan span[kTensors] = {{0, 0, 384, 1, 0}, {512, 384, 256, 0, 0}, {768, 640, 40320, 1, 1}};
+  static constexpr std::int64_t kRow = 768 + 40320;
+  static constexpr std::int64_t kTrainRow = 640 + 40320;
+  static_assert(kTrainRow % (4 * kTouchRun) == 0);
 
   std::vector<ParamChunk> chunks() const {
     std::vector<ParamChunk> all;
@@ -42,14 +44,44 @@ void for_own(const Job& j, const Each& each) {
   }
 }
 
+// Whether a mark says that element k of the training row holds zeros. Marks of tensors that are not sparse
+// say it too, and are not believed.
+bool has_mark(std::int64_t k) {
+  return k >= kLayout.span[2].train_offset && k / kTouchRun % 3 != 1;
+}
+bool is_unread(int tensor, std::size_t k) {
+  return kLayout.span[tensor].sparse != 0 && !has_mark(static_cast<std::int64_t>(k));
+}
+
+void add_marks(Job& j) {
+  Tensor t{.name = "touched",
+           .elem = Elem::kU32,
+           .place = Place::kSlot,
+           .columns = Layout::kTrainRow / kTouchRun / 4,
+           .packed = true};
+  for (std::int64_t word = 0; word < t.columns; ++word) {
+    std::uint32_t marks = 0;
+    for (int i = 0; i < 4; ++i) marks |= (has_mark((word * 4 + i) * kTouchRun) ? 1u : 0u) << (8 * i);
+    t.values.push_back(marks);
+  }
+  j.add(std::move(t));
+}
+
 // A training row: values at its own elements, zeros at words that never occurred, NaN where nobody may
-// look.
-Tensor training_row(Job& j, const char* name, Role role, double deviation, bool positive = false) {
+// look: with marks, also where there is none. A last run that is not whole holds the zeros it should: a
+// device may find it easier to read them.
+Tensor training_row(Job& j, const char* name, Role role, double deviation, bool marked,
+                    bool positive = false) {
   Tensor t{.name = name, .place = Place::kSlot, .role = role, .columns = Layout::kTrainRow, .packed = true};
   t.values.assign(static_cast<std::size_t>(t.columns), NAN);
   for_own(j, [&](int tensor, std::size_t, std::size_t k) {
     const double v = rounded(t.elem, j.data.normal() * deviation);
     const bool never_seen = kLayout.span[tensor].sparse != 0 && k / 1000 % 3 == 1;  // rows of unused words
+    const auto last_run = (kLayout.span[2].train_offset + own(j, 2)) / kTouchRun;
+    if (marked && is_unread(tensor, k)) {
+      if (static_cast<std::int64_t>(k) / kTouchRun == last_run) t.values[k] = 0;
+      return;
+    }
     t.values[k] = never_seen ? 0 : positive ? std::abs(v) : v;
   });
   return t;
@@ -81,13 +113,16 @@ ParamTable table_of(Lane& lane) {
 
 class GradientNormOp : public OpOf<GradientNormOp> {
  public:
-  std::string label() const override { return "three"; }
+  explicit GradientNormOp(bool marked) : marked_(marked) {}
+
+  std::string label() const override { return marked_ ? "marked" : "three"; }
   bool shares_parameters() const override { return false; }  // gradients are a slot's own
 
   Job job(const JobShape& shape, DType dtype) const override {
     Job j(shape, dtype);
     add_table(j);
-    j.add(training_row(j, "grad", Role::kIn, shape.scale / 100));
+    if (marked_) add_marks(j);
+    j.add(training_row(j, "grad", Role::kIn, shape.scale / 100, marked_));
     j.entry("max_norm", Elem::kF32, {shape.seed % 3 == 0 ? 0.0 : 1.0});
     for (const char* name : {"norm", "coef"}) j.entry(name, Elem::kF32, {0}).role = Role::kOut;
     j.entry("nonfinite", Elem::kI32, {0}).role = Role::kOut;
@@ -104,6 +139,7 @@ class GradientNormOp : public OpOf<GradientNormOp> {
     a.partial = lane.at<float>("partial");
     a.grad = lane.at<const float>("grad");
     a.stride = Layout::kTrainRow;
+    if (marked_) a.touched = lane.at<const std::uint8_t>("touched");
     a.table = table_of(lane);
     a.W = lane.W();
     a.slot = lane.slots();
@@ -119,7 +155,9 @@ class GradientNormOp : public OpOf<GradientNormOp> {
     // The plain form is the rounded double one: thirty thousand squares in one float chain would allow
     // more than a forgotten element makes.
     std::vector<double> gradient;
-    for_own(j, [&](int, std::size_t, std::size_t k) { gradient.push_back(j.at("grad").values[k]); });
+    for_own(j, [&](int tensor, std::size_t, std::size_t k) {
+      if (!marked_ || !is_unread(tensor, k)) gradient.push_back(j.at("grad").values[k]);
+    });
     const auto r = reference::gradient_norm<double>(gradient, scalar<double>(j, "max_norm"));
     e.set("norm", Matrix<T>::Constant(1, 1, static_cast<T>(r.norm)));
     e.set("coef", Matrix<T>::Constant(1, 1, static_cast<T>(r.coef)));
@@ -130,11 +168,16 @@ class GradientNormOp : public OpOf<GradientNormOp> {
   // Up to 16,384 squares are summed in float before double takes over: with the 16 or more partial sums
   // of a vector unit, or pairwise, some ten epsilons.
   double slack(const std::string&) const override { return 10; }
+
+ private:
+  bool marked_;
 };
 
 class AdamWOp : public OpOf<AdamWOp> {
  public:
-  std::string label() const override { return "three"; }
+  explicit AdamWOp(bool marked) : marked_(marked) {}
+
+  std::string label() const override { return marked_ ? "marked" : "three"; }
   bool shares_parameters() const override { return false; }  // rows are a slot's own
 
   Job job(const JobShape& shape, DType dtype) const override {
@@ -152,9 +195,10 @@ class AdamWOp : public OpOf<AdamWOp> {
       p.elem = Elem::kBF16;
       j.add(std::move(p));
     }
-    j.add(training_row(j, "m", Role::kInOut, 0.01));
-    j.add(training_row(j, "v", Role::kInOut, 0.0001, true));
-    j.add(training_row(j, "grad", Role::kInOut, 0.1));
+    if (marked_) add_marks(j);
+    j.add(training_row(j, "m", Role::kInOut, 0.01, marked_));
+    j.add(training_row(j, "v", Role::kInOut, 0.0001, marked_, true));
+    j.add(training_row(j, "grad", Role::kInOut, 0.1, marked_));
     j.entry("coef", Elem::kF32, {0.25});
     j.entry("nonfinite", Elem::kI32, {held_back(j) ? 1.0 : 0.0});
     const AdamWScalars k = scalars(j);
@@ -173,6 +217,7 @@ class AdamWOp : public OpOf<AdamWOp> {
     a.grad = lane.at<float>("grad");
     a.row_stride = Layout::kRow;
     a.train_stride = Layout::kTrainRow;
+    if (marked_) a.touched = lane.at<const std::uint8_t>("touched");
     a.table = table_of(lane);
     a.W = lane.W();
     a.slot = lane.slots();
@@ -192,15 +237,20 @@ class AdamWOp : public OpOf<AdamWOp> {
     Matrix<T> p16 = matrix<T>(j, j.dtype == DType::kBF16 ? "p16" : "p");
     for_own(j, [&](int t, std::size_t row, std::size_t train) {
       const auto i = static_cast<Eigen::Index>(row), k = static_cast<Eigen::Index>(train);
+      const bool unread = marked_ && is_unread(t, train);
       if (!held_back(j)) {
-        const auto s = reference::adamw<T>({p(0, i), m(0, k), v(0, k)}, grad(0, k), scalar<T>(j, "coef"),
+        const reference::AdamWState<T> before = unread ? reference::AdamWState<T>{p(0, i), T(0), T(0)}
+                                                       : reference::AdamWState<T>{p(0, i), m(0, k), v(0, k)};
+        const auto s = reference::adamw<T>(before, unread ? T(0) : grad(0, k), scalar<T>(j, "coef"),
                                            kLayout.span[t].decay != 0, scalars(j));
         p(0, i) = s.p;
         p16(0, i) = std::is_same_v<T, float> ? T(static_cast<float>(bf16(static_cast<float>(s.p)))) : s.p;
-        m(0, k) = s.m;
-        v(0, k) = s.v;
+        if (!unread) {
+          m(0, k) = s.m;
+          v(0, k) = s.v;
+        }
       }
-      if (kLayout.span[t].sparse != 0) grad(0, k) = 0;
+      if (kLayout.span[t].sparse != 0 && !unread) grad(0, k) = 0;
     });
     e.set("grad", grad);
     if (held_back(j)) return e;
@@ -225,10 +275,14 @@ class AdamWOp : public OpOf<AdamWOp> {
             .step_size = static_cast<float>(lr / (1 - std::pow(0.9, t))),
             .bias2_sqrt = static_cast<float>(std::sqrt(1 - std::pow(0.999, t)))};
   }
+
+  bool marked_;
 };
 
-SHOAL_OP_LAWS(gradient_norm, {{std::make_shared<GradientNormOp>(), standard_cases()}});
-SHOAL_OP_LAWS(adamw, {{std::make_shared<AdamWOp>(), standard_cases()}});
+SHOAL_OP_LAWS(gradient_norm, {{std::make_shared<GradientNormOp>(false), standard_cases()},
+                              {std::make_shared<GradientNormOp>(true), standard_cases()}});
+SHOAL_OP_LAWS(adamw, {{std::make_shared<AdamWOp>(false), standard_cases()},
+                      {std::make_shared<AdamWOp>(true), standard_cases()}});
 
 ParamTable good_table(Addresses& make) {
   return {3, 5, make.make<ParamSpan>(), make.make<ParamChunk>(), make.make<std::int64_t>()};

@@ -1,4 +1,5 @@
 // The optimizer on a few numbers: first steps, clipping, what is not finite, capacities.
+#include <cfloat>
 #include <cmath>
 
 #include "tests/support/array.h"
@@ -172,6 +173,79 @@ TEST(gradient_norm, DoesNotDependOnTheCapacity) {
     roomy.norm(1);
     EXPECT_EQ(tight.norm_of(0), roomy.norm_of(0)) << name;
     EXPECT_EQ(tight.coef_of(0), roomy.coef_of(0)) << name;
+  }
+}
+
+// A slot of as many tensors as a large model has, of none to all of their elements, and one of many chunks
+// between them.
+class ManyTensors {
+ public:
+  explicit ManyTensors(std::int64_t spare_chunks) {
+    Random random(6);
+    for (int t = 0; t < kTensors; ++t) {
+      const bool large = t == kTensors / 3;
+      const std::int64_t own = large ? kLargeChunks * kParamChunk - 5000 : t % (kSmall + 1);
+      const std::int64_t capacity = large ? (kLargeChunks + spare_chunks) * kParamChunk : kSmall;
+      const auto start = static_cast<std::int64_t>(gradient_.size());
+      span_.push_back({start, start, capacity, 0, 0});
+      own_.push_back(own);
+      for (std::int64_t begin = 0; begin < capacity; begin += kParamChunk) chunk_.push_back({t, begin});
+      for (std::int64_t i = 0; i < own; ++i) {
+        gradient_.push_back(static_cast<float>(random.normal()));
+        squares_ += static_cast<double>(gradient_.back()) * gradient_.back();
+      }
+      gradient_.resize(static_cast<std::size_t>(start + capacity), NAN);
+    }
+  }
+
+  double exact_norm() const { return std::sqrt(squares_); }
+  float norm_on(Device& device) const {
+    const Array<float> grad(device, gradient_), norm(device, {NAN}), coef(device, {NAN}),
+        partial(device, std::vector<float>(chunk_.size(), NAN)), max_norm(device, {1});
+    const Array<ParamSpan> span(device, span_);
+    const Array<ParamChunk> chunk(device, chunk_);
+    const Array<std::int64_t> own(device, own_);
+    const Array<std::int32_t> slot(device, {0}), update(device, {1}), nonfinite(device, {-1});
+    GradientNorm a;
+    a.norm = norm.data();
+    a.coef = coef.data();
+    a.nonfinite = nonfinite.data();
+    a.partial = partial.data();
+    a.grad = grad.data();
+    a.stride = static_cast<std::int64_t>(gradient_.size());
+    a.table = {kTensors, static_cast<int>(chunk_.size()), span.data(), chunk.data(), own.data()};
+    a.W = 1;
+    a.slot = slot.data();
+    a.update = update.data();
+    a.max_norm = max_norm.data();
+    const Stream stream = device.make_stream();
+    call(device.ops().gradient_norm, a, stream);
+    device.synchronize(stream);
+    device.release(stream);
+    return norm.values()[0];
+  }
+
+ private:
+  // More than 1,024 tensors, and more chunks of one of them than four times 32.
+  static constexpr int kTensors = 1100;
+  static constexpr std::int64_t kLargeChunks = 140, kSmall = 128;
+
+  std::vector<float> gradient_;
+  std::vector<ParamSpan> span_;
+  std::vector<ParamChunk> chunk_;
+  std::vector<std::int64_t> own_;
+  double squares_ = 0;
+};
+
+TEST(gradient_norm, AddsAllChunksOfManyTensors) {
+  const ManyTensors tight(0), roomy(3);
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    const float norm = tight.norm_on(*device);
+    // As the law's slack: some ten epsilons of a chunk's sum in float, half of that after the root.
+    EXPECT_NEAR(norm, tight.exact_norm(), 5 * FLT_EPSILON * tight.exact_norm()) << name;
+    // A neighbour's chunks stand between a tensor's own and the next: they move them, and change nothing.
+    EXPECT_EQ(roomy.norm_on(*device), norm) << name;
   }
 }
 

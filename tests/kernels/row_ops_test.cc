@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/reference/dropout.h"
 #include "tests/support/op.h"
 #include "tests/support/refusals.h"
@@ -7,13 +9,15 @@ namespace {
 
 constexpr std::uint32_t kSite = 11;
 
-// One row of each sequence that has any, not always its first.
+// One row of each sequence that has any, not always its first. They need not ascend: odd seeds have them
+// backwards.
 void add_index(Job& j) {
   std::vector<double> index;
   for (std::size_t b = 0; b < j.shape.lengths.size(); ++b) {
     const int length = j.shape.lengths[b];
     if (length > 0) index.push_back(j.cu[b] + (b % 2 == 0 ? 0 : length - 1));
   }
+  if (j.shape.seed % 2 != 0) std::reverse(index.begin(), index.end());
   j.ints("index", std::move(index), kHeads);
 }
 
@@ -188,10 +192,22 @@ class CastOp : public OpOf<CastOp> {
   int elements_;
 };
 
-SHOAL_OP_LAWS(gather_rows, {{std::make_shared<GatherOp>(48), standard_cases()},
+// More rows than a block of threads has threads to look them up, out of several blocks of rows.
+const Case kMany{
+    "many",
+    {JobShape{.lengths = std::vector<int>(300, 2), .seed = 31},
+     JobShape{.lengths = std::vector<int>(130, 1), .seed = 32}, JobShape{.lengths = {}, .seed = 33}}};
+
+std::vector<Case> cases() {
+  std::vector<Case> all = standard_cases();
+  all.push_back(kMany);
+  return all;
+}
+
+SHOAL_OP_LAWS(gather_rows, {{std::make_shared<GatherOp>(48), cases()},
                             {std::make_shared<GatherOp>(768), standard_cases()}});
-SHOAL_OP_LAWS(scatter_rows, {{std::make_shared<ScatterOp>(48, false), standard_cases()},
-                             {std::make_shared<ScatterOp>(16, true), standard_cases()},
+SHOAL_OP_LAWS(scatter_rows, {{std::make_shared<ScatterOp>(48, false), cases()},
+                             {std::make_shared<ScatterOp>(16, true), cases()},
                              {std::make_shared<ScatterOp>(768, false), standard_cases()}});
 SHOAL_OP_LAWS(dropout, {{std::make_shared<DropoutOp>(48, false), standard_cases()},
                         {std::make_shared<DropoutOp>(768, true), standard_cases()}});

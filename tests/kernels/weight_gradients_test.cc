@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "kernels/reference/linear.h"
+#include "tests/support/array.h"
 #include "tests/support/op.h"
 #include "tests/support/refusals.h"
 
@@ -86,6 +89,15 @@ const Case kLong{
     {JobShape{.lengths = {512, 512, 512, 512, 512, 512, 512, 512, 1}, .mode = GradMode::kAdd, .seed = 41},
      JobShape{.lengths = {50}, .seed = 42}, JobShape{.lengths = {8000, 333}, .seed = 43}}};
 const Case kTile{"bert_base", {JobShape{.lengths = {128, 128, 44}, .seed = 44}}};
+// Whole tiles and whole steps of rows, one step that is not, and more rows than one accumulator takes.
+const Case kWhole{"whole_tiles",
+                  {JobShape{.lengths = {500, 12, 128}, .mode = GradMode::kAdd, .seed = 45},
+                   JobShape{.lengths = {63, 2}, .seed = 46},
+                   JobShape{.lengths = {512, 512, 512, 512, 512, 512, 512, 512, 70}, .seed = 47}}};
+// Tiles at the edge of both sides.
+const Case kEdge{"edge_tiles",
+                 {JobShape{.lengths = {100, 93}, .mode = GradMode::kAdd, .seed = 48},
+                  JobShape{.lengths = {}, .seed = 49}, JobShape{.lengths = {17}, .seed = 50}}};
 
 std::vector<Case> cases() {
   std::vector<Case> all = standard_cases();
@@ -94,7 +106,69 @@ std::vector<Case> cases() {
 }
 
 SHOAL_OP_LAWS(linear_backward_weight_group, {{std::make_shared<WeightGroupOp>(48, 32), cases()},
+                                             {std::make_shared<WeightGroupOp>(128, 128), {kWhole}},
+                                             {std::make_shared<WeightGroupOp>(272, 144), {kEdge}},
                                              {std::make_shared<WeightGroupOp>(768, 1024), {kTile}}});
+
+// A bias's gradient of one entry, whose weight is set, skipped by the entry, or frozen in all of the lane.
+enum class Weight { kSet, kSkipped, kFrozen };
+
+template <typename T>
+std::vector<float> bias_beside(Device& device, Weight weight, int N, int K, int live) {
+  const auto rows = static_cast<std::size_t>(std::max<std::int64_t>(ceil128(live), kRowAlign));
+  Random random(51);
+  std::vector<T> dy(rows * static_cast<std::size_t>(N)), x(rows * static_cast<std::size_t>(K));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(live) * static_cast<std::size_t>(N); ++i)
+    dy[i] = T(static_cast<float>(random.normal()));
+  const Array<T> dys(device, dy), xs(device, x);
+  const Array<float> dw(device, std::vector<float>(static_cast<std::size_t>(N * K), NAN)),
+      db(device, std::vector<float>(static_cast<std::size_t>(N), NAN));
+  const Array<GradMode> set(device, {GradMode::kSet}), skip(device, {GradMode::kSkip});
+  const Array<std::int32_t> slot(device, {0}), row0(device, {0, static_cast<std::int32_t>(rows)}),
+      lives(device, {live});
+  LinearBackwardWeightGroup a;
+  a.dtype = DTypeOf<T>::value;
+  a.items = 1;
+  WeightGradientItem& item = a.item[0];
+  if (weight != Weight::kFrozen) {
+    item.dw = {dw.data(), round_up(N * K, kTensorAlign), weight == Weight::kSet ? set.data() : skip.data()};
+  }
+  item.db = {db.data(), round_up(N, kTensorAlign), set.data()};
+  item.dy = dys.data();
+  item.x = xs.data();
+  item.N = N;
+  item.K = K;
+  item.rows = {1, static_cast<std::int64_t>(rows), slot.data(), row0.data(), lives.data()};
+  const Stream stream = device.make_stream();
+  call(device.ops().linear_backward_weight_group, a, stream);
+  device.synchronize(stream);
+  device.release(stream);
+  for (const float g : dw.values()) {
+    if (weight == Weight::kSet ? g != 0 : !std::isnan(g)) return {};
+  }
+  return db.values();
+}
+
+// A job must not notice what its neighbours freeze.
+TEST(linear_backward_weight_group, FormsTheBiasTheSameBesideAnyWeight) {
+  for (const std::string& name : test_devices()) {
+    const auto device = make_device(name);
+    const bool f32 = own_dtype(*device) == DType::kF32;
+    const auto bias = [&](Weight weight, int N, int K, int live) {
+      return f32 ? bias_beside<float>(*device, weight, N, K, live)
+                 : bias_beside<bf16>(*device, weight, N, K, live);
+    };
+    for (const int live : {0, 1, 64, 193, 4096 + 130}) {
+      for (const int N : {128, 144}) {
+        const std::vector<float> beside = bias(Weight::kSet, N, 16, live);
+        ASSERT_EQ(beside.size(), static_cast<std::size_t>(N)) << name << ' ' << live;
+        EXPECT_EQ(bias(Weight::kSkipped, N, 16, live), beside) << name << ' ' << live;
+        EXPECT_EQ(bias(Weight::kFrozen, N, 16, live), beside) << name << ' ' << live;
+        EXPECT_EQ(bias(Weight::kSet, N, 128, live), beside) << name << ' ' << live;
+      }
+    }
+  }
+}
 
 TEST(linear_backward_weight_group, Refuses) {
   using A = LinearBackwardWeightGroup;

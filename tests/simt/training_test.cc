@@ -14,7 +14,12 @@
 namespace shoal::engine {
 namespace {
 
-constexpr int kUpdates = 6, kMicro = 2, kRowsOfMicro = 6;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kUpdates = 2;  // ten times slower, and there for its bounds
+#else
+constexpr int kUpdates = 6;
+#endif
+constexpr int kMicro = 2, kRowsOfMicro = 6;
 
 models::BertConfig one_layer() {
   models::BertConfig config;
@@ -146,7 +151,8 @@ TEST_F(OneLayer, IsAsNearToExactAsTheCpuInBf16) {
     EXPECT_GT(allowed, 0);
     EXPECT_LE(distance(simt.weights[i], exact.weights[i]), allowed) << "toy " << i;
   }
-  EXPECT_LT(simt.losses.back(), simt.losses[kMicro - 1]) << "it does not learn";
+  const auto last = static_cast<std::size_t>(kUpdates * kMicro - 1);
+  EXPECT_LT(simt.losses[last], simt.losses[kMicro - 1]) << "it does not learn";
 }
 
 TEST_F(OneLayer, HasTheSameBitsAloneAndInCompany) {

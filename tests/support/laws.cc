@@ -69,6 +69,14 @@ void run(Lane& lane, Device& device, const Op& op) {
   lane.download();
 }
 
+// Beside AddressSanitizer the simt device is ten times slower: there it is asked for its bounds, in small
+// cases and one order of threads. The other build has all of it.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kBoundsAlone = true;
+#else
+constexpr bool kBoundsAlone = false;
+#endif
+
 // A device that does not offer a dtype has nothing to be tested: said aloud, never passed over.
 #define SHOAL_NEEDS_DTYPE(p)                                                           \
   if (!make_device((p).device)->supports((p).dtype)) {                                 \
@@ -128,9 +136,9 @@ TEST_P(OpLaws, RepeatsItsBits) {
 }
 
 // Threads, blocks and streams of the simt device in other orders: nothing else may change.
-TEST_P(OpLaws, KeepsItsBitsInEveryOrder) {
+TEST_P(OpOrders, KeepItsBits) {
+  if (kBoundsAlone) GTEST_SKIP() << "the build without AddressSanitizer runs simt in other orders";
   const LawParam& p = GetParam();
-  if (p.device != "simt") GTEST_SKIP() << "the order of threads can be chosen on the simt device alone";
   std::vector<Bits> in_order;
   for (const std::uint64_t seed : {0, 1, 2, 3, 4}) {
     const auto device = make_device(p.device, {.seed = seed});
@@ -234,6 +242,7 @@ class Isolation {
 
 TEST_P(OpLaws, IsolatesItsSlots) {
   const LawParam& p = GetParam();
+  if (kBoundsAlone && p.device == "simt") GTEST_SKIP() << "the build without AddressSanitizer isolates simt";
   SHOAL_NEEDS_DTYPE(p);
   Isolation law(p);
   law.rotations();
@@ -283,13 +292,16 @@ std::vector<Case> standard_cases() {
   return cases;
 }
 
-std::vector<LawParam> law_params(const std::vector<OpCases>& ops) {
+std::vector<LawParam> law_params(const std::vector<OpCases>& ops, const std::vector<std::string>& devices) {
   std::vector<LawParam> params;
-  for (const std::string& device : test_devices()) {
+  for (const std::string& device : devices) {
     for (const DType dtype : {DType::kF32, DType::kBF16}) {
       if (device != "cpu" && dtype == DType::kF32) continue;  // the CUDA kernels are bf16
       for (const OpCases& o : ops) {
-        for (const Case& scene : o.cases) params.push_back({device, dtype, o.op, scene});
+        for (const Case& scene : o.cases) {
+          if (kBoundsAlone && device == "simt" && scene.name == "bert_base") continue;
+          params.push_back({device, dtype, o.op, scene});
+        }
       }
     }
   }

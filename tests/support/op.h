@@ -97,10 +97,12 @@ inline void PrintTo(const LawParam& p, std::ostream* out) {
 }
 
 std::vector<std::string> test_devices();
-std::vector<LawParam> law_params(const std::vector<OpCases>& ops);
+std::vector<LawParam> law_params(const std::vector<OpCases>& ops, const std::vector<std::string>& devices);
 std::string law_name(const testing::TestParamInfo<LawParam>& info);
 
 class OpLaws : public testing::TestWithParam<LawParam> {};
+// Of the simt device alone, where the order of threads, blocks and streams can be chosen.
+class OpOrders : public testing::TestWithParam<LawParam> {};
 
 // What the kernels of the simt device move and multiply, against cost() (cost_law.cc): once per instance.
 struct CostParam {
@@ -114,10 +116,13 @@ std::string cost_name(const testing::TestParamInfo<CostParam>& info);
 
 class OpCosts : public testing::TestWithParam<CostParam> {};
 
-#define SHOAL_OP_LAWS(op, ...)                                                                            \
-  INSTANTIATE_TEST_SUITE_P(op, OpLaws, testing::ValuesIn(law_params(std::vector<OpCases> __VA_ARGS__)),   \
-                           law_name);                                                                     \
-  INSTANTIATE_TEST_SUITE_P(op, OpCosts, testing::ValuesIn(cost_params(std::vector<OpCases> __VA_ARGS__)), \
+#define SHOAL_OP_LAWS(op, ...)                                                                              \
+  INSTANTIATE_TEST_SUITE_P(op, OpLaws,                                                                      \
+                           testing::ValuesIn(law_params(std::vector<OpCases> __VA_ARGS__, test_devices())), \
+                           law_name);                                                                       \
+  INSTANTIATE_TEST_SUITE_P(                                                                                 \
+      op, OpOrders, testing::ValuesIn(law_params(std::vector<OpCases> __VA_ARGS__, {"simt"})), law_name);   \
+  INSTANTIATE_TEST_SUITE_P(op, OpCosts, testing::ValuesIn(cost_params(std::vector<OpCases> __VA_ARGS__)),   \
                            cost_name)
 
 }  // namespace shoal::test
