@@ -17,12 +17,12 @@ struct NormalTail {
 
 __device__ __forceinline__ NormalTail normal_tail(float a) {
   const float t = __fdividef(1.0f, fmaf(0.308f, a, 1.0f));
-  float r = -0.07543163001537323f;
-  r = fmaf(r, t, 0.1896226704120636f);
-  r = fmaf(r, t, 0.00726787094026804f);
-  r = fmaf(r, t, 0.13653618097305298f);
-  r = fmaf(r, t, 0.11888059973716736f);
-  r = fmaf(r, t, 0.12312275916337967f);
+  float r = -0.07542998343706131f;
+  r = fmaf(r, t, 0.18961799144744873f);
+  r = fmaf(r, t, 0.007272943388670683f);
+  r = fmaf(r, t, 0.13653358817100525f);
+  r = fmaf(r, t, 0.1188812181353569f);
+  r = fmaf(r, t, 0.1231226995587349f);
   const float density = exp2f(a * a * -0.72134752f);
   return {density, density * r * t};
 }
