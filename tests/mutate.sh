@@ -68,8 +68,7 @@ mutate form_of_1024     parts/layernorm.h 'RowForm<4, 1>>\(\)' 'RowForm<3, 1>>()
 mutate other_micro      parts/dropout.h 'drop\.micro\[w\]\) << 16' 'drop.micro[w]) << 8' 'dropout/*simt*around_128*'
 mutate neighbours_drop  parts/dropout.h 'drop\.seed\[w\];' 'drop.seed[0];' 'dropout/*simt*around_128*'
 mutate no_partial_guard parts/layernorm.h 'ColumnSumsShared<Form>& shared\) \{\s*__syncthreads\(\);' 'ColumnSumsShared<Form>& shared) {' 'bias_dropout_residual_layernorm_backward/*simt*around_128*'
-mutate one_key_more     attention_forward.cu 'i % 2 < keys;\s*s\[n\]\[i\] = is_key \? exp2f' 'i % 2 <= keys;
-        s[n][i] = is_key ? exp2f' 'attention_forward/*simt_bf16_H2D16*'
+mutate one_key_more     attention_forward.cu 'i % 2 < keys;' 'i % 2 <= keys;' 'attention_forward/*simt_bf16_H2D16*'
 mutate no_syncwarp      parts/attention.h '__syncwarp\(\);\s*#pragma unroll\s*for \(int i = lane; i < 16 \* kChunks' '
 #pragma unroll
   for (int i = lane; i < 16 * kChunks' 'attention_forward/*simt_bf16_H2D16*'
@@ -78,7 +77,7 @@ mutate wrong_dropout    parts/attention.h 'static_cast<std::uint32_t>\(i >> 4\) 
 mutate no_delta         attention_backward.cu '- q\.delta\[half\]' '- 0.0f' 'attention_backward/*Agrees*simt_bf16_H2D16*'
 mutate own_of_slot_0    parts/params.h 'static_cast<std::int64_t>\(slot\) \* table\.tensors \+ chunk\.tensor' 'chunk.tensor' 'gradient_norm/*simt*'
 mutate decay_of_all     adamw.cu 'span\.decay != 0 \? s\.decay : 1\.0f' 's.decay' 'adamw/*simt*'
-mutate held_back_goes   adamw.cu 'held_back && !sparse' 'false' 'adamw/*simt*'
+mutate held_back_goes   adamw.cu 'if \(!held_back\) update' 'update' 'adamw/*simt*:*adamw*:*touched*'
 mutate every_id_chunk   embedding_backward.cu 'c > 0 && chunks\[c - 1\]\.id == id' 'false' 'embedding_backward/*simt*long*'
 mutate no_list_barrier  row_ops.cu 'source\.row\[thread\] = -1;\s*__syncthreads\(\);' 'source.row[thread] = -1;' 'scatter_rows/*simt*'
 mutate wrong_label      cross_entropy.cu 'label % kWarp\)' '(label + 1) % kWarp)' 'cross_entropy/*Agrees*simt*'

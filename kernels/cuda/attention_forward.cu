@@ -52,8 +52,7 @@ class QueryRows {
     for (int n = 0; n < kKeys / 8; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const bool is_key = n * 8 + lane % 4 * 2 + i % 2 < keys;
-        s[n][i] = is_key ? exp2f((s[n][i] - largest[i / 2]) * kLog2E) : 0.0f;
+        s[n][i] = exp2f((s[n][i] - largest[i / 2]) * kLog2E);  // 0 where there is no key
         sum[i / 2] += s[n][i];
       }
     }
