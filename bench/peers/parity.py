@@ -14,6 +14,7 @@ import csv
 import json
 import math
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -41,6 +42,9 @@ def write_fleet(arguments, kind, extra):
     for task in arguments.tasks:
         text += f'\n[[job]]\nname = "{task}"\n{TASKS[task][1]}\n{extra}\n'
     fleet = folder / "fleet.toml"
+    if fleet.exists() and fleet.read_text() != text:  # other tasks or seeds: what hangs on the old ones goes
+        shutil.rmtree(folder / "start", ignore_errors=True)
+        (folder / "shoal" / "results.csv").unlink(missing_ok=True)
     fleet.write_text(text)
     return fleet
 
