@@ -9,4 +9,4 @@ install_packages "[1/4]"
 configure "[2/4]" cpu
 build "[3/4]" cpu all
 echo "[4/4] ctest --preset cpu"
-ctest --preset cpu
+ctest --preset cpu --parallel "$(nproc)"
